@@ -1,0 +1,26 @@
+"""Build hook: compile the built-in knowledge into the wheel, so that the first run is as fast as the next."""
+
+import sys
+from pathlib import Path
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+
+class CompileKnowledge(BuildHookInterface):
+    """Adds npu_kb/knowledge.db to a wheel; an editable install compiles on its first run instead."""
+
+    def initialize(self, version, build_data):
+        if self.target_name != "wheel" or version == "editable":
+            return
+        root = Path(self.root)
+        sys.path.insert(0, str(root / "src"))
+        from npu_kb.knowledge.compile import compile_knowledge, write_database
+
+        target = root / "build" / "knowledge.db"
+        database = compile_knowledge([root / "kb"], "wheel")
+        ((problems,),) = database.execute("SELECT value FROM meta WHERE key = 'problems'")
+        if problems:
+            raise SystemExit(f"knowledge is not clean, run npu-kb check:\n{problems}")
+        write_database(database, target)
+        build_data["force_include"][str(target)] = "npu_kb/knowledge.db"
+        build_data["pure_python"] = True

@@ -1,0 +1,3 @@
+from npu_kb.cli import main
+
+raise SystemExit(main())

@@ -1,0 +1,248 @@
+"""The command line: parsers and calls; what is heavy is imported by the command that needs it.
+
+Standard output carries only the answer. Exit status: 0 a cause was named (found, clean), 1 none, 2 bad usage or input.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from npu_kb import __version__
+from npu_kb.errors import NpuKbError
+
+FOUND, NONE, BAD = 0, 1, 2
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command and return its exit status."""
+    options = build_parser().parse_args(arguments)
+    _utf8_streams()
+    try:
+        return int(options.run(options))
+    except NpuKbError as error:
+        return _fail(str(error))
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FOUND
+
+
+def _fail(message: str) -> int:
+    from npu_kb.intake.clean import printable
+
+    print(f"npu-kb: {printable(message)}", file=sys.stderr)
+    return BAD
+
+
+def _utf8_streams() -> None:
+    """Answer in UTF-8 whatever the locale, and never die of a character that a terminal cannot show."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="replace")
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of all commands."""
+    parser = argparse.ArgumentParser(prog="npu-kb", description="Troubleshooting assistant for Ascend NPU stacks.")
+    parser.add_argument("--version", action="version", version=f"npu-kb {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    _add_why(commands)
+    _add_explain(commands)
+    _add_search(commands)
+    _add_show(commands)
+    _add_check(commands)
+    _add_import(commands)
+    return parser
+
+
+def _command(commands: Any, name: str, run: Any, help: str, **kwargs: Any) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=help, description=help, **kwargs)
+    parser.set_defaults(run=run)
+    return parser
+
+
+def _add_output(parser: argparse.ArgumentParser, formats: list[str]) -> None:
+    parser.add_argument("--format", choices=formats, default="text", help="form of the answer (default: text)")
+    parser.add_argument("--lang", choices=["en", "zh", "both"], help="language of the answer (default: from the locale)")
+    parser.add_argument("--color", choices=["auto", "always", "never"], default="auto", help="colours (default: auto)")
+    parser.add_argument(
+        "--kb", action="append", type=Path, metavar="DIR", help="a private kb folder merged over the built-in one"
+    )
+
+
+def _add_why(commands: Any) -> None:
+    parser = _command(commands, "why", _why, "Name the cause of a failure from what the terminal shows.")
+    parser.add_argument("files", nargs="*", metavar="FILE", help="logs to read; `-` or none: standard input")
+    parser.add_argument("--all", action="store_true", help="show every match at length")
+    parser.add_argument("-v", "--verbose", action="store_true", help="as --all")
+    _add_output(parser, ["text", "json", "markdown"])
+
+
+def _add_explain(commands: Any) -> None:
+    parser = _command(commands, "explain", _explain, "Explain error codes of any family; a prefix lists its family.")
+    parser.add_argument("codes", nargs="+", metavar="CODE", help="507018, EZ9999, 0x7020016, ERR00100, -8020, EI ...")
+    _add_output(parser, ["text", "json"])
+
+
+def _add_search(commands: Any) -> None:
+    parser = _command(commands, "search", _search, "Search the knowledge in English, Chinese or by code.")
+    parser.add_argument("words", nargs="+", metavar="WORD")
+    parser.add_argument("--limit", type=_positive, default=10, help="number of results (default: 10)")
+    _add_output(parser, ["text", "json"])
+
+
+def _add_show(commands: Any) -> None:
+    parser = _command(commands, "show", _show, "Show one entry at length.")
+    parser.add_argument("id", metavar="ID")
+    _add_output(parser, ["text", "json"])
+
+
+def _add_check(commands: Any) -> None:
+    parser = _command(commands, "check", _check, "Check knowledge: fields, samples, links, patterns, commands.")
+    parser.add_argument("paths", nargs="*", type=Path, metavar="FILE", help="entry files or folders (default: all)")
+    parser.add_argument("--kb", type=Path, metavar="DIR", help="kb folder to check (default: the built-in one)")
+    parser.add_argument("--format", choices=["text", "json"], default="text")
+    parser.add_argument("--write-schema", action="store_true", help="write kb/schema/entry.json anew from the model")
+
+
+def _add_import(commands: Any) -> None:
+    parser = _command(commands, "import", _import, "Turn an outside source into knowledge.")
+    parser.add_argument("importer", metavar="IMPORTER", help="name of a module in importers/")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the importer's own arguments (try --help)")
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be 1 or more")
+    return number
+
+
+def _why(options: argparse.Namespace) -> int:
+    from npu_kb.diagnosis.diagnose import diagnose
+    from npu_kb.diagnosis.scan import LiteralInterest
+    from npu_kb.intake.sources import read_logs
+    from npu_kb.render.document import diagnosis_document
+
+    if options.files in ([], ["-"]) and sys.stdin.isatty():
+        print("Paste the log, then press Enter and Ctrl-D. 粘贴日志后按回车，再按 Ctrl-D 结束。", file=sys.stderr)
+    knowledge = _knowledge(options)
+    diagnosis = diagnose(read_logs(options.files, LiteralInterest(knowledge.literals)), knowledge)
+    document = diagnosis_document(diagnosis, knowledge)
+    if options.format == "json":
+        _print_json(document)
+    elif options.format == "markdown":
+        from npu_kb.render.markdown import diagnosis_markdown
+
+        sys.stdout.write(diagnosis_markdown(document, _language(options)))
+    else:
+        from npu_kb.render.terminal import diagnosis_text
+
+        full = options.all or options.verbose
+        sys.stdout.write(diagnosis_text(document, _language(options), _colour(options), _width(), full))
+    return FOUND if diagnosis.claims else NONE
+
+
+def _explain(options: argparse.Namespace) -> int:
+    from npu_kb.render.codes import explain_command
+
+    text, status = explain_command(
+        options.codes, _knowledge(options), _language(options), options.format, _colour(options)
+    )
+    sys.stdout.write(text)
+    return status
+
+
+def _search(options: argparse.Namespace) -> int:
+    from npu_kb.knowledge.fulltext import open_index
+    from npu_kb.render.search import search_command
+
+    knowledge = _knowledge(options)
+    text, status = search_command(
+        " ".join(options.words), open_index(knowledge), knowledge, _language(options), options.format, options.limit,
+        _colour(options),
+    )  # fmt: skip
+    sys.stdout.write(text)
+    return status
+
+
+def _show(options: argparse.Namespace) -> int:
+    from npu_kb.render.document import entry_document
+    from npu_kb.render.terminal import entry_text
+
+    knowledge = _knowledge(options)
+    entry = knowledge.entry(options.id)
+    if entry is None:
+        raise NpuKbError(_unknown_id(options.id, [e["id"] for e in knowledge.entries()]))
+    document = entry_document(entry, knowledge)
+    if options.format == "json":
+        _print_json(document)
+    else:
+        sys.stdout.write(entry_text(document, _language(options), _colour(options), _width()))
+    return FOUND
+
+
+def _unknown_id(id: str, ids: list[str]) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(id, ids, 1, 0.5)
+    hint = f"did you mean {near[0]}?" if near else "`npu-kb search WORDS` finds entries"
+    return f"no entry has the id {id!r}; {hint}"
+
+
+def _check(options: argparse.Namespace) -> int:
+    from npu_kb.gates.run import check_command
+
+    text, status = check_command(options.paths, options.kb, options.format, options.write_schema)
+    sys.stdout.write(text)
+    return status
+
+
+def _import(options: argparse.Namespace) -> int:
+    from npu_kb.importing import run_importer
+
+    return run_importer(options.importer, options.arguments)
+
+
+def _knowledge(options: argparse.Namespace) -> Any:
+    from npu_kb import locations
+    from npu_kb.intake.clean import printable
+    from npu_kb.knowledge.base import Knowledge
+
+    knowledge = Knowledge.load([*locations.overlay_directories(), *(options.kb or [])])
+    if problems := knowledge.problems:
+        more = f" (and {len(problems) - 1} more: run `npu-kb check`)" if len(problems) > 1 else ""
+        print(f"npu-kb: warning: left out: {printable(problems[0])}{more}", file=sys.stderr)
+    return knowledge
+
+
+def _language(options: argparse.Namespace) -> str:
+    """The language asked for, else Chinese in a Chinese locale, else English."""
+    if options.lang:
+        return str(options.lang)
+    locale = os.environ.get("LC_ALL") or os.environ.get("LC_MESSAGES") or os.environ.get("LANG") or ""
+    return "zh" if locale.lower().startswith("zh") else "en"
+
+
+def _colour(options: argparse.Namespace) -> bool:
+    if options.color != "auto":
+        return bool(options.color == "always")
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _width() -> int:
+    """Cells of an answer's line: the terminal's, between 60 and 100; 80 where there is none."""
+    import shutil
+
+    return max(60, min(100, shutil.get_terminal_size((80, 24)).columns))
+
+
+def _print_json(document: Any) -> None:
+    import json
+
+    sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=2) + "\n")

@@ -1,0 +1,155 @@
+"""The main job: a log and the knowledge in, a Diagnosis out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from npu_kb.diagnosis.match import Finding, Scene, evaluate
+from npu_kb.diagnosis.model import Diagnosis, Evidence, Match
+from npu_kb.diagnosis.rank import confidence, ranked
+from npu_kb.diagnosis.scan import literals_in
+from npu_kb.intake.facts import Fact, read_facts
+from npu_kb.intake.logtext import LogText
+from npu_kb.intake.versions import read_versions
+from npu_kb.knowledge.base import Knowledge
+from npu_kb.knowledge.codes import CodeMention, find_codes
+
+MAX_MATCHES = 10
+_ASCEND_SIGNS = (
+    "npu", "ascend", "hccl", "cann", "aclnn", "acl.", "aclrt", "davinci", "huawei", "hisi", "mindspore", "mindie", "hccn",
+    "devmm", "plog", "atb", "te_fusion", "tbe", "bishengir", "torchair", "[ge]", "aicore", "aicpu", "ops_npu",
+)  # fmt: skip
+_FOREIGN_SIGNS = ("cuda", "nvidia", "nccl error", "rocm", "hip error", "cudnn", "nvrm", "xpu", "intel_vpu", "mlx5", "level_zero")
+
+
+def diagnose(log: str | bytes | LogText, knowledge: Knowledge, suggest: bool = True) -> Diagnosis:
+    """Name the causes that a log shows, ranked; without a claim and with `suggest`, add what comes near."""
+    text = log if isinstance(log, LogText) else LogText.of(log)
+    mentions = find_codes(text.text, knowledge)
+    facts = read_facts(text.lines)
+    scene = Scene(text, _code_lines(mentions, text), _by_name(facts))
+    versions = read_versions([line.text for line in text.lines])
+    matches = ranked(find_matches(scene, knowledge, versions))
+    if suggest and not any(match.is_claim for match in matches):
+        from npu_kb.diagnosis.suggest import suggestions
+
+        matches += suggestions(text, knowledge, {match.entry["id"] for match in matches})
+    from npu_kb.diagnosis.next_steps import next_steps
+
+    codes = decoded(mentions, text, knowledge)
+    return Diagnosis(
+        matches[:MAX_MATCHES], codes, facts, versions, next_steps(text, matches, codes, knowledge), len(text.lines)
+    )
+
+
+def find_matches(scene: Scene, knowledge: Knowledge, versions: dict[str, str]) -> list[Match]:
+    """One match for each entry of which a block holds, by its strongest block."""
+    best: dict[int, tuple[Finding, dict[str, Any]]] = {}
+    for block in _candidate_blocks(scene, knowledge):
+        finding = evaluate(block, scene)
+        if finding and _stronger(finding, block, best.get(block["entry"])):
+            best[block["entry"]] = (finding, block)
+    foreign = _is_foreign(scene.log.squeezed)
+    return [
+        _match(knowledge.entry_number(number), finding, block, scene.log, versions, foreign)
+        for number, (finding, block) in best.items()
+    ]
+
+
+def _candidate_blocks(scene: Scene, knowledge: Knowledge) -> list[dict[str, Any]]:
+    found = literals_in(knowledge.literals, scene.log.squeezed)
+    return [
+        *knowledge.blocks("text", (str(number) for number in found)),
+        *knowledge.blocks("code", (f"{family}:{key}" for family, key in scene.codes)),
+        *knowledge.blocks("fact", scene.facts),
+    ]
+
+
+_STRENGTH = {"certain": 2, "likely": 1, "possible": 0}
+
+
+def _stronger(finding: Finding, block: dict[str, Any], other: tuple[Finding, dict[str, Any]] | None) -> bool:
+    if other is None:
+        return True
+    mine, theirs = _STRENGTH[block["proves"]], _STRENGTH[other[1]["proves"]]
+    return (mine, finding.weight) > (theirs, other[0].weight)
+
+
+def _match(
+    entry: dict[str, Any],
+    finding: Finding,
+    block: dict[str, Any],
+    log: LogText,
+    versions: dict[str, str],
+    foreign: bool,
+) -> Match:
+    verdict = block["proves"]
+    applies: dict[str, Any] = {"state": "any"}
+    if any(entry["versions"].values()):
+        from npu_kb.diagnosis.applies import applicability
+
+        applies = applicability(entry["versions"], versions)
+    if applies["state"] == "not-affected":
+        verdict = _weaker(verdict)
+    if foreign or entry["role"] == "wrapper":
+        verdict = "possible"
+    return Match(
+        entry=entry,
+        verdict=verdict,
+        confidence=confidence(verdict, finding.weight),
+        evidence=[Evidence.of(log.lines[index]) for index in finding.lines[:6]],
+        captures=finding.captures,
+        first_line=finding.lines[0],
+        weight=finding.weight,
+        applies=applies,
+    )
+
+
+def _weaker(verdict: str) -> str:
+    return "likely" if verdict == "certain" else "possible"
+
+
+def _is_foreign(squeezed: str) -> bool:
+    """The log speaks of another vendor's accelerators and nowhere of Ascend."""
+    return any(sign in squeezed for sign in _FOREIGN_SIGNS) and not any(sign in squeezed for sign in _ASCEND_SIGNS)
+
+
+def _code_lines(mentions: list[CodeMention], log: LogText) -> dict[tuple[str, str], list[int]]:
+    starts = _line_starts(log)
+    lines: dict[tuple[str, str], list[int]] = {}
+    for mention in mentions:
+        lines.setdefault((mention.family, mention.key), []).append(_line_of(starts, mention.start))
+    return lines
+
+
+def _line_starts(log: LogText) -> list[int]:
+    starts, at = [], 0
+    for line in log.lines:
+        starts.append(at)
+        at += len(line.text) + 1
+    return starts
+
+
+def _line_of(starts: list[int], offset: int) -> int:
+    from bisect import bisect_right
+
+    return max(0, bisect_right(starts, offset) - 1)
+
+
+def _by_name(facts: list[Fact]) -> dict[str, list[Fact]]:
+    grouped: dict[str, list[Fact]] = {}
+    for fact in facts:
+        grouped.setdefault(fact.name, []).append(fact)
+    return grouped
+
+
+def decoded(mentions: list[CodeMention], log: LogText, knowledge: Knowledge) -> list[dict[str, Any]]:
+    """Each code of the log once, with what its catalogue says and the line where it stands first."""
+    starts = _line_starts(log)
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    for mention in mentions:
+        row = knowledge.lookup(mention.family, mention.key)
+        if row and (mention.family, mention.key) not in rows:
+            line = log.lines[_line_of(starts, mention.start)]
+            rows[mention.family, mention.key] = {**row, "line": line.number, "source": line.source}
+    return list(rows.values())

@@ -1,0 +1,179 @@
+"""Does a match block hold in a log, and which lines say so?"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import islice
+from typing import Any
+
+from npu_kb.intake.facts import Fact
+from npu_kb.intake.logtext import LogText
+from npu_kb.patterns import trailing_word
+
+_MAX_PLACES = 40
+"""Occurrences of one pattern that are looked at."""
+_WINDOW = 2_000
+"""Squeezed characters around a literal in which its regex is tried."""
+_MAX_LINES = 6
+"""Lines that one text pattern may span."""
+_REGEX_LINE = 4_000
+"""Characters of a line that regexes see."""
+_CODE_WEIGHT, _FACT_WEIGHT, _REGEX_WEIGHT = 10, 25, 20
+
+
+@dataclass
+class Scene:
+    """All that matching looks at: the log, its codes as {(family, key): line indexes}, and its facts by name."""
+
+    log: LogText
+    codes: dict[tuple[str, str], list[int]]
+    facts: dict[str, list[Fact]]
+
+
+@dataclass
+class Finding:
+    """A condition or block that holds: line indexes, captured words, and how much it tells apart."""
+
+    lines: list[int]
+    captures: dict[str, str] = field(default_factory=dict)
+    weight: int = 0
+
+
+def evaluate(block: dict[str, Any], scene: Scene) -> Finding | None:
+    """What speaks for the block, or None where a condition does not hold."""
+    if any(_find_text(pattern, scene.log) for pattern in block["none"]):
+        return None
+    groups: list[list[Finding]] = []
+    for pattern in block["text"]:
+        groups.append(_find_text(pattern, scene.log))
+    if block["any"]:
+        groups.append([found for pattern in block["any"] for found in _find_text(pattern, scene.log)])
+    for literal, source in block["regex"]:
+        groups.append(_find_regex(literal, source, scene.log))
+    for family, key in block["code"]:
+        groups.append([Finding([line], weight=_CODE_WEIGHT) for line in scene.codes.get((family, key), [])])
+    for fact in block["fact"]:
+        groups.append(_find_fact(fact, scene))
+    if not all(groups):
+        return None
+    return _combine(groups, block["within"])
+
+
+def _combine(groups: list[list[Finding]], within: int | None) -> Finding | None:
+    """The first findings of all groups, or the nearest ones to the first group's if they must stand close."""
+    for anchor in groups[0]:
+        chosen = [anchor]
+        for group in groups[1:]:
+            nearest = min(group, key=lambda f: abs(f.lines[0] - anchor.lines[0])) if within is not None else group[0]
+            chosen.append(nearest)
+        lines = sorted({line for finding in chosen for line in finding.lines})
+        if within is None or lines[-1] - lines[0] <= within:
+            captures = {name: word for finding in reversed(chosen) for name, word in finding.captures.items()}
+            return Finding(lines, captures, sum(finding.weight for finding in chosen))
+    return None
+
+
+def _find_text(pattern: list[Any], log: LogText) -> list[Finding]:
+    literal, regex, trailing, weight = pattern
+    findings = []
+    for start, end, captures in islice(_spans(literal, regex, log), _MAX_PLACES):
+        first, last = log.line_at(start), log.line_at(end - 1)
+        if last - first >= _MAX_LINES or not _whole_numbers(log, start, end):
+            continue
+        if trailing is not None and (word := _word_after(log, end)):
+            captures[trailing] = word
+        findings.append(Finding(list(range(first, last + 1)), captures, weight))
+    return findings
+
+
+def _spans(literal: str, regex: str | None, log: LogText) -> Any:
+    """(start, end, captures) of each place of a pattern in the squeezed text."""
+    text, at, done = log.squeezed, -1, -1
+    while (at := text.find(literal, at + 1)) >= 0:
+        if regex is None:
+            yield at, at + len(literal), {}
+            continue
+        if at < done:
+            continue
+        found = _compiled(regex).search(text, max(0, at - _WINDOW), at + len(literal) + _WINDOW)
+        if found:
+            done = found.end()
+            yield found.start(), found.end(), _captured(found, log)
+
+
+def _captured(found: re.Match[str], log: LogText) -> dict[str, str]:
+    """The named groups as they stand in the log, in its own case."""
+    words = {}
+    for name in found.groupdict():
+        start, end = found.span(name)
+        if end > start:
+            (first, begin), (last, stop) = log.place(start), log.place(end - 1)
+            words[name] = (
+                log.lines[first].text[begin : stop + 1] if first == last else found.group(name)
+            )
+    return words
+
+
+def _whole_numbers(log: LogText, start: int, end: int) -> bool:
+    """A number at an end of the match is a whole number there: 8020 is not found in 18020 or 80205."""
+    text = log.squeezed
+    if text[start].isdigit():
+        index, position = log.place(start)
+        before = log.lines[index].text[max(0, position - 2) : position]
+        if before[-1:].isalnum() and before.lower() != "0x":
+            return False
+    if text[end - 1].isdigit():
+        index, position = log.place(end - 1)
+        following = log.lines[index].text[position + 1 : position + 2]
+        if following.isalnum() or following == "_":
+            return False
+    return True
+
+
+def _word_after(log: LogText, end: int) -> str | None:
+    index, position = log.place(end - 1)
+    return trailing_word(log.lines[index].text[position + 1 :])
+
+
+def _find_regex(literal: str | None, source: str, log: LogText) -> list[Finding]:
+    regex = _compiled(source)
+    indexes = range(len(log.lines)) if literal is None else _lines_with(literal, log)
+    findings = []
+    for index in indexes:
+        if found := regex.search(log.lines[index].text[:_REGEX_LINE]):
+            captures = {name: word for name, word in found.groupdict().items() if word}
+            findings.append(Finding([index], captures, max(_REGEX_WEIGHT, len(literal or ""))))
+            if len(findings) >= _MAX_PLACES:
+                break
+    return findings
+
+
+def _lines_with(literal: str, log: LogText) -> list[int]:
+    lines, at = [], -1
+    while (at := log.squeezed.find(literal, at + 1)) >= 0 and len(lines) < 10 * _MAX_PLACES:
+        lines.append(log.line_at(at))
+    return sorted(set(lines))
+
+
+def _find_fact(condition: dict[str, Any], scene: Scene) -> list[Finding]:
+    return [
+        Finding([fact.line], {"device": fact.subject} if fact.subject else {}, _FACT_WEIGHT)
+        for fact in scene.facts.get(condition["name"], [])
+        if _holds(condition, fact.value)
+    ]
+
+
+def _holds(condition: dict[str, Any], value: float | str) -> bool:
+    if "equals" in condition or "differs" in condition:
+        wanted = condition.get("equals", condition.get("differs"))
+        return (str(value).lower() == str(wanted).lower()) == ("equals" in condition)
+    if isinstance(value, str):
+        return False
+    return value > condition["above"] if "above" in condition else value < condition["below"]
+
+
+@cache
+def _compiled(source: str) -> re.Pattern[str]:
+    return re.compile(source, re.IGNORECASE)

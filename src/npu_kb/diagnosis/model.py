@@ -1,0 +1,63 @@
+"""What a diagnosis is: ranked matches with their evidence, decoded codes, facts, versions and what to do next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from npu_kb.intake.facts import Fact
+from npu_kb.intake.logtext import Line
+
+SCHEMA = "npu-kb/diagnosis/1"
+CLAIMS = ("certain", "likely")
+VERDICTS = ("certain", "likely", "possible")
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The line that speaks for a match; `line` counts from 1 in its source."""
+
+    source: str
+    line: int
+    text: str
+
+    @classmethod
+    def of(cls, line: Line) -> Evidence:
+        """The evidence that a log line gives."""
+        return cls(line.source, line.number, line.text.strip()[:400])
+
+
+@dataclass
+class Match:
+    """An entry that the log speaks for."""
+
+    entry: dict[str, Any]
+    verdict: str
+    confidence: float
+    evidence: list[Evidence]
+    captures: dict[str, str]
+    first_line: int
+    weight: int
+    applies: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_claim(self) -> bool:
+        """Whether the match names a cause, and does not only suggest one."""
+        return self.verdict in CLAIMS
+
+
+@dataclass
+class Diagnosis:
+    """The answer to one log."""
+
+    matches: list[Match]
+    codes: list[dict[str, Any]]
+    facts: list[Fact]
+    versions: dict[str, str]
+    next: list[dict[str, str]]
+    lines_read: int
+
+    @property
+    def claims(self) -> list[Match]:
+        """The matches that name a cause."""
+        return [match for match in self.matches if match.is_claim]

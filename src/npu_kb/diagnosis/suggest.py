@@ -1,0 +1,78 @@
+"""Suggestions where nothing certain was found: entries whose words come near, never claims."""
+
+from __future__ import annotations
+
+import re
+
+from npu_kb.diagnosis.model import Evidence, Match
+from npu_kb.intake.logtext import Line, LogText
+from npu_kb.knowledge.base import Knowledge
+
+MAX_SUGGESTIONS = 3
+_SALIENT = re.compile(r"error|exception|fail|fatal|warn|cannot|unable|refused|timed? ?out|abort|killed|错误|失败|异常|超时|无法", re.IGNORECASE)
+_VOLATILE = re.compile(r"0x[0-9a-f]+|[/\w.-]*/[\w./-]+|\d+(?:[.:]\d+)+|\b\d+\b", re.IGNORECASE)
+_QUERY_CHARS = 600
+_SHORT_LINES = 5
+_FUZZY_CUTOFF = 86
+_SEARCH_CUTOFF = 12.0
+
+
+def suggestions(log: LogText, knowledge: Knowledge, known: set[str]) -> list[Match]:
+    """Up to three entries near the log's words, as `possible` matches; `known` ids are left out."""
+    salient = salient_lines(log)
+    if not salient:
+        return []
+    try:
+        from npu_kb.knowledge.fulltext import open_index
+    except ImportError:
+        return []
+
+    query = " ".join(_VOLATILE.sub(" ", line.text) for line in salient)[:_QUERY_CHARS]
+    matches = []
+    for hit in open_index(knowledge).search(query, 8):
+        entry = knowledge.entry(hit.id)
+        if entry is None or hit.id in known:
+            continue
+        line, ratio = _nearest_line(entry, salient)
+        if ratio >= _FUZZY_CUTOFF or hit.score >= _SEARCH_CUTOFF:
+            matches.append(_suggestion(entry, line, ratio, hit.score))
+    matches.sort(key=lambda match: -match.confidence)
+    return matches[:MAX_SUGGESTIONS]
+
+
+def salient_lines(log: LogText) -> list[Line]:
+    """The lines that speak of an error, the last ones first; all of a short text."""
+    if len(log.lines) <= _SHORT_LINES:
+        return log.lines
+    return [line for line in reversed(log.lines) if _SALIENT.search(line.text[:2000])][:8]
+
+
+def _nearest_line(entry: dict[str, object], lines: list[Line]) -> tuple[Line, float]:
+    """The line nearest to one of the entry's texts, and how near (0 to 100)."""
+    from rapidfuzz import fuzz
+
+    texts = [text for block in entry["match"] for text in [*block["text"], *block["any"]]]  # type: ignore[attr-defined]
+    scored = [
+        (fuzz.partial_ratio(text.lower(), line.text.lower()[:2000]), -position)
+        for position, line in enumerate(lines)
+        for text in texts
+        if len(text) >= 12
+    ]
+    if not scored:
+        return lines[0], 0.0
+    ratio, position = max(scored)
+    return lines[-position], ratio
+
+
+def _suggestion(entry: dict[str, object], line: Line, ratio: float, score: float) -> Match:
+    nearness = max(ratio / 100 * 0.45, min(score, 40) / 40 * 0.4)
+    return Match(
+        entry=entry,
+        verdict="possible",
+        confidence=round(nearness, 3),
+        evidence=[Evidence.of(line)],
+        captures={},
+        first_line=0,
+        weight=0,
+        applies={"state": "unknown", "needed": []},
+    )

@@ -1,0 +1,34 @@
+"""What can go wrong, as values that name the place and the mend."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One fault in a file: where it is, what is wrong and how to mend it. Lines and columns count from 1."""
+
+    path: Path
+    line: int
+    column: int
+    field: str
+    message: str
+
+    def __str__(self) -> str:
+        field = f" {self.field}:" if self.field else ""
+        return f"{self.path}:{self.line}:{self.column}:{field} {self.message}"
+
+
+class NpuKbError(Exception):
+    """A failure that the user can mend; its text is one line that says how."""
+
+
+class KnowledgeError(NpuKbError):
+    """Knowledge files that cannot be used; `problems` holds all of them, not only the first."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        self.problems = problems
+        more = f" (and {len(problems) - 1} more: run `npu-kb check`)" if len(problems) > 1 else ""
+        super().__init__(f"{problems[0]}{more}")

@@ -1,0 +1,93 @@
+"""Undo what terminals, launchers and collectors did to a log: bytes in, plain lines out."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+
+_ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]{0,2000}(?:\x07|\x1b\\)?|\x1b[PX^_][^\x1b]{0,2000}(?:\x1b\\)?|\x1b.?")
+_CONTROLS = {code: None for code in [*range(32), 127, *range(0x80, 0xA0)] if code not in (9, 10, 13)}
+_INVISIBLE = {code: None for code in (0xAD, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x206A), 0xFEFF)}
+_UNSEEN = {**_CONTROLS, **_INVISIBLE}
+
+_PREFIXES = [
+    r"(?:> ?)+",  # Markdown quote
+    r"```\w*\s*$",  # Markdown fence
+    r"\([^()\n]{0,80}\b(?:pid|ip|rank|actor)=[^()\n]{1,80}\)\s?",  # (EngineCore_DP0 pid=7), (Worker, ip=…), (RayWorkerWrapper pid=…)
+    r"\[(?P<rank>(?:rank|default)\d+)\]:\s?",  # [rank3]: and torchrun's [default0]:
+    r"\[\d+,\d+\]<std(?:out|err)>:\s?",  # mpirun --tag-output
+    r"\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d) std(?:out|err) [FP] ",  # Kubernetes container log
+    r"[\w.-]{1,60}\s+\| ",  # docker compose
+    r"(?:<\d{1,3}>)?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.:-]+ [\w./@-]{1,60}(?:\[\d+\])?: ",  # syslog, journald
+    r"\d{4}-\d\d-\d\dT[\d:.,]+(?:Z|[+-]\d\d:?\d\d)? [\w.:-]+ [\w./@-]{1,60}(?:\[\d+\])?: ",  # journald -o short-iso
+    r"(?:kern|user|daemon)\s*:\s*[a-z]{3,7}\s*:\s",  # dmesg -x
+    r"\[\s*\d{1,9}\.\d{6}\]\s?",  # dmesg
+    r"\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d [\d:]{8} \d{4}\]\s?",  # dmesg -T
+    r"\d{4}-\d\d-\d\dT[\d:.,]{8,20}[+-]\d\d:\d\d\s(?=kern|\[|[a-z])",  # dmesg --time-format iso
+]
+_PREFIX = re.compile("|".join(f"(?:{p})" for p in _PREFIXES))
+_ENTITY = re.compile(r"&(?:lt|gt|amp|quot|nbsp|#\d{2,4}|#x[0-9a-fA-F]{2,4});")
+_MAX_PREFIXES = 6
+
+
+def decode(data: bytes) -> str:
+    """Text of bytes in UTF-8, GB18030 or UTF-16; bytes that are none of them become replacement characters."""
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return data.decode("utf-16", "replace")
+    if guess := _utf16_without_mark(data):
+        return data.decode(guess, "replace")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        if error.end >= len(data) - 3 and error.reason == "unexpected end of data":
+            return data.decode("utf-8-sig", "replace")
+    try:
+        return data.decode("gb18030")
+    except UnicodeDecodeError:
+        return data.decode("utf-8", "replace")
+
+
+def _utf16_without_mark(data: bytes) -> str | None:
+    head = data[:2000]
+    zeros = head.count(0)
+    if len(head) < 8 or zeros < len(head) * 0.3:
+        return None
+    return "utf-16-le" if head[1::2].count(0) > zeros * 0.9 else "utf-16-be" if head[::2].count(0) > zeros * 0.9 else None
+
+
+def printable(text: str) -> str:
+    """The text without escape sequences, control and invisible characters; tabs become spaces."""
+    if "\x1b" in text:
+        text = _ESCAPES.sub("", text)
+    if not text.isprintable():
+        text = text.translate(_UNSEEN).replace("\t", "    ")
+    return text
+
+
+def clean_lines(text: str) -> Iterator[tuple[int, str, str | None]]:
+    """(line number from 1, plain text, rank or None) of each line; progress-bar updates (\\r) share a number."""
+    for number, raw in enumerate(text.split("\n"), 1):
+        for part in raw.split("\r"):
+            plain = printable(part)
+            if "&" in plain:
+                plain = _ENTITY.sub(lambda m: html.unescape(m.group()), plain)
+            body, rank = strip_prefixes(plain)
+            for piece in body.split("\\n") if "\\n" in body else (body,):
+                if piece.strip():
+                    yield number, piece.replace("\\t", " "), rank
+
+
+def strip_prefixes(line: str) -> tuple[str, str | None]:
+    """The line without the prefixes of launchers and collectors, and the rank that one of them named."""
+    rank = None
+    at = 0
+    for _ in range(_MAX_PREFIXES):
+        while at < len(line) and line[at] == " ":
+            at += 1
+        found = _PREFIX.match(line, at)
+        if not found or found.end() == at:
+            break
+        rank = found.group("rank") or rank
+        at = found.end()
+    return (line[at:] if at else line), rank

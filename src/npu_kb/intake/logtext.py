@@ -1,0 +1,69 @@
+"""A log as the diagnosis reads it: plain lines with their origin, and the squeezed form of the whole."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from itertools import accumulate
+
+from npu_kb.intake.clean import clean_lines, decode
+from npu_kb.patterns import squeeze
+
+MAX_LINE = 16_384
+"""Characters; a longer line is cut into pieces that keep its number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One plain line and where it came from."""
+
+    text: str
+    number: int
+    source: str
+    rank: str | None = None
+
+
+class LogText:
+    """Plain lines and, for matching across wraps, all their text squeezed into one string."""
+
+    def __init__(self, lines: list[Line]) -> None:
+        self.lines = lines
+        parts = [squeeze(line.text) for line in lines]
+        self.squeezed = "".join(parts)
+        self._starts = [0, *accumulate(map(len, parts))][:-1]
+
+    @classmethod
+    def of(cls, data: bytes | str, source: str = "-") -> LogText:
+        """The lines of one paste or file."""
+        return cls(lines_of(data, source))
+
+    @property
+    def text(self) -> str:
+        """All plain lines."""
+        return "\n".join(line.text for line in self.lines)
+
+    def line_at(self, offset: int) -> int:
+        """Index of the line that holds this offset of the squeezed text."""
+        return bisect_right(self._starts, offset) - 1
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """(line index, character index in that line) of an offset of the squeezed text."""
+        index = self.line_at(offset)
+        remaining = offset - self._starts[index]
+        for position, char in enumerate(self.lines[index].text):
+            if char.isspace():
+                continue
+            if remaining == 0:
+                return index, position
+            remaining -= 1
+        return index, len(self.lines[index].text)
+
+
+def lines_of(data: bytes | str, source: str) -> list[Line]:
+    """The plain lines of bytes or text; blank lines are left out, the others keep their number."""
+    text = decode(data) if isinstance(data, bytes) else data
+    return [
+        Line(plain[at : at + MAX_LINE], number, source, rank)
+        for number, plain, rank in clean_lines(text)
+        for at in range(0, len(plain), MAX_LINE)
+    ]

@@ -1,0 +1,127 @@
+"""Read what the user gave, small or huge, into lines in bounded memory."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import BinaryIO, Protocol
+
+from npu_kb.errors import NpuKbError
+from npu_kb.intake.clean import decode
+from npu_kb.intake.logtext import MAX_LINE, Line, LogText, lines_of
+
+WHOLE_BYTES = 2_000_000
+"""Up to this size a log is read whole; of a larger one the lines around possible evidence are kept."""
+_CHUNK = 1_000_000
+_OVERLAP = 2_000
+_CONTEXT = 12
+"""Lines kept before and after a line of interest."""
+_KEPT_BYTES = 4_000_000
+
+
+class Interest(Protocol):
+    """Says which lines of a chunk could matter."""
+
+    def lines(self, chunk: list[bytes]) -> list[int]:
+        """Indexes of the lines of interest, at most some of each kind over the whole log."""
+
+
+def read_logs(names: list[str], interest: Interest) -> LogText:
+    """All files (`-` is standard input) as one log; NpuKbError with the mend if one cannot be read."""
+    lines: list[Line] = []
+    for name in names or ["-"]:
+        try:
+            if name == "-":
+                lines += read_stream(sys.stdin.buffer, "-", interest)
+            else:
+                with open(name, "rb") as stream:  # noqa: PTH123  a name is shown as it was given
+                    lines += read_stream(stream, name, interest)
+        except OSError as error:
+            raise NpuKbError(f"{name}: cannot be read: {error.strerror}; give a readable file or `-`") from None
+    return LogText(lines)
+
+
+def read_stream(stream: BinaryIO, source: str, interest: Interest) -> list[Line]:
+    """The lines of a stream: all of a small one, those around possible evidence of a large one."""
+    head = _read_fully(stream, WHOLE_BYTES + 1)
+    if len(head) <= WHOLE_BYTES:
+        return lines_of(head, source)
+    return _interesting_lines(_utf8_chunks(head, stream), source, interest)
+
+
+def _read_fully(stream: BinaryIO, size: int) -> bytes:
+    parts, missing = [], size
+    while missing and (part := stream.read(missing)):
+        parts.append(part)
+        missing -= len(part)
+    return b"".join(parts)
+
+
+def _utf8_chunks(head: bytes, stream: BinaryIO) -> Iterator[bytes]:
+    """The stream in chunks that end at a line's end where there is one, re-encoded if it is not UTF-8."""
+    import codecs
+
+    encoding = _encoding_of(head)
+    decoder = codecs.getincrementaldecoder(encoding)("replace") if encoding else None
+    rest = b""
+    for raw in _raw_chunks(head, stream):
+        data = rest + (decoder.decode(raw).encode("utf-8", "replace") if decoder else raw)
+        cut = data.rfind(b"\n") + 1
+        if not cut and len(data) < _CHUNK:
+            rest = data
+            continue
+        cut = cut or len(data)
+        yield data[:cut]
+        rest = data[cut:] if cut < len(data) else b""
+    if rest:
+        yield rest
+
+
+def _raw_chunks(head: bytes, stream: BinaryIO) -> Iterator[bytes]:
+    for at in range(0, len(head), _CHUNK):
+        yield head[at : at + _CHUNK]
+    while chunk := stream.read(_CHUNK):
+        yield chunk
+
+
+def _encoding_of(head: bytes) -> str | None:
+    """Name of the encoding if it is not UTF-8."""
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return "utf-16"
+    try:
+        head[:65_536].decode("utf-8")
+    except UnicodeDecodeError as error:
+        if error.reason != "unexpected end of data":
+            return "gb18030" if "\ufffd" not in decode(head[:65_536]) else None
+    return None
+
+
+def _interesting_lines(chunks: Iterator[bytes], source: str, interest: Interest) -> list[Line]:
+    kept: list[Line] = []
+    number, size = 1, 0
+    for chunk in chunks:
+        pieces, numbers = _pieces(chunk, number)
+        for index in _with_context(interest.lines(pieces), len(pieces)):
+            if size < _KEPT_BYTES:
+                size += len(pieces[index])
+                kept += [Line(line.text, numbers[index], source, line.rank) for line in lines_of(pieces[index], source)]
+        number = numbers[-1] + (1 if chunk.endswith(b"\n") else 0) if numbers else number
+    return kept
+
+
+def _pieces(chunk: bytes, first: int) -> tuple[list[bytes], list[int]]:
+    """The chunk's lines, long ones cut into overlapping pieces, with their numbers."""
+    pieces: list[bytes] = []
+    numbers: list[int] = []
+    for offset, line in enumerate(chunk[:-1].split(b"\n") if chunk.endswith(b"\n") else chunk.split(b"\n")):
+        for at in range(0, max(len(line), 1), MAX_LINE - _OVERLAP):
+            pieces.append(line[at : at + MAX_LINE])
+            numbers.append(first + offset)
+    return pieces, numbers
+
+
+def _with_context(indexes: list[int], total: int) -> list[int]:
+    wanted: set[int] = set()
+    for index in indexes:
+        wanted.update(range(max(0, index - _CONTEXT), min(total, index + _CONTEXT + 1)))
+    return sorted(wanted)

@@ -1,0 +1,179 @@
+"""The knowledge at run time: one read-only SQLite database, opened in a millisecond.
+
+| where the YAML stands | what is opened |
+|---|---|
+| in the wheel, no overlay | the database compiled into the wheel |
+| a checkout, or with overlays | a cache file, rebuilt when a YAML file changed or the file is damaged |
+| the same, no writable cache | a database in memory |
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from npu_kb import __version__, locations
+from npu_kb.errors import NpuKbError
+
+Document = dict[str, Any]
+
+FORMAT = "1"
+"""Changes with the tables of compile.py; a database of another format is rebuilt."""
+
+
+class Knowledge:
+    """Entries, codes and commands, looked up in a compiled database."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self.literals: list[str] = self._meta("literals").split("\n")
+        """The required literal of every text trigger; a trigger's number is its place here."""
+
+    @classmethod
+    def load(cls, overlays: Iterable[Path] | None = None) -> Knowledge:
+        """The built-in knowledge with overlays merged over it (default: NPU_KB_PATH).
+
+        Files that are wrong are left out and named in `problems`; a folder that does not exist raises NpuKbError.
+        """
+        extra = locations.overlay_directories() if overlays is None else list(overlays)
+        for directory in extra:
+            if not directory.is_dir():
+                raise NpuKbError(f"{directory}: no such folder of knowledge; mend --kb or NPU_KB_PATH")
+        packaged = locations.packaged_database()
+        if packaged and not extra and (knowledge := cls._open(packaged, None)):
+            return knowledge
+        return cls._load_folders([locations.builtin_kb_directory(), *extra])
+
+    @classmethod
+    def _load_folders(cls, directories: list[Path]) -> Knowledge:
+        key = _source_key(directories)
+        cache = locations.cache_directory()
+        path = cache / f"knowledge-{sha256(repr(directories).encode()).hexdigest()[:16]}.db" if cache else None
+        if path and (knowledge := cls._open(path, key)):
+            return knowledge
+        from npu_kb.knowledge.compile import compile_knowledge, write_database
+
+        connection = compile_knowledge(directories, key)
+        if path:
+            try:
+                write_database(connection, path)
+            except OSError:
+                pass  # a read-only or full disk only costs the next start some time
+        return cls(connection)
+
+    @classmethod
+    def _open(cls, path: Path, key: str | None) -> Knowledge | None:
+        """The database at `path` if it is whole, of our format and built from these files; else None."""
+        try:
+            connection = sqlite3.connect(f"file:{path.resolve()}?mode=ro&immutable=1", uri=True)
+            meta = dict(connection.execute("SELECT key, value FROM meta WHERE key IN ('format', 'source')"))
+            if meta.get("format") != FORMAT or (key is not None and meta.get("source") != key):
+                return None
+            return cls(connection)
+        except (sqlite3.Error, KeyError):
+            return None
+
+    def _meta(self, key: str) -> str:
+        row = self._connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return str(row[0]) if row else ""
+
+    def blocks(self, kind: str, values: Iterable[str]) -> Iterator[Document]:
+        """The match blocks that any of these literal numbers (`text`), codes (`code`) or facts (`fact`) calls up."""
+        wanted = list(values)
+        for start in range(0, len(wanted), 500):
+            part = wanted[start : start + 500]
+            marks = ",".join("?" * len(part))
+            rows = self._connection.execute(
+                f"SELECT DISTINCT n, doc FROM trigger JOIN block ON block.n = trigger.block"
+                f" WHERE kind = ? AND value IN ({marks}) ORDER BY n",
+                (kind, *part),
+            )
+            for _, doc in rows:
+                yield json.loads(doc)
+
+    def entry_number(self, number: int) -> Document:
+        """The entry with this number in the database."""
+        return self._document("SELECT doc FROM entry WHERE n = ?", number) or {}
+
+    def entry(self, id: str) -> Document | None:
+        """The entry with this id or former id."""
+        sql = "SELECT doc FROM entry WHERE id = ? OR id = (SELECT id FROM alias WHERE alias = ?)"
+        return self._document(sql, id, id)
+
+    def entries(self) -> Iterator[Document]:
+        """All entries, in the order of their files."""
+        for (doc,) in self._connection.execute("SELECT doc FROM entry ORDER BY n"):
+            yield json.loads(doc)
+
+    def command(self, id: str) -> Document | None:
+        """The diagnostic command with this id."""
+        return self._document("SELECT doc FROM command WHERE id = ?", id)
+
+    def next_steps(self) -> list[Document]:
+        """What to capture where nothing certain was found."""
+        steps: list[Document] = json.loads(self._meta("next_steps") or "[]")
+        return steps
+
+    def topics(self) -> dict[str, dict[str, str]]:
+        """Topic names by id."""
+        return {id: json.loads(doc) for id, doc in self._connection.execute("SELECT id, doc FROM topic")}
+
+    def lookup(self, family: str, key: str) -> Document | None:
+        """The catalogue row of a code."""
+        return self._document("SELECT doc FROM code WHERE family = ? AND key = ?", family, str(key))
+
+    def with_prefix(self, prefix: str) -> list[Document]:
+        """Catalogue rows whose printed code starts so, case as printed."""
+        rows = self._connection.execute(
+            "SELECT doc FROM code WHERE code >= ? AND code < ? ORDER BY code", (prefix, prefix + "\uffff")
+        )
+        return [json.loads(doc) for (doc,) in rows]
+
+    def code_rows(self) -> Iterator[Document]:
+        """All catalogue rows."""
+        for (doc,) in self._connection.execute("SELECT doc FROM code"):
+            yield json.loads(doc)
+
+    def entries_for_code(self, family: str, key: str) -> list[Document]:
+        """The entries that concern a code."""
+        sql = (
+            "SELECT doc FROM entry WHERE id IN (SELECT id FROM code_entry WHERE family = ? AND key = ?) ORDER BY n"
+        )
+        return [json.loads(doc) for (doc,) in self._connection.execute(sql, (family, str(key)))]
+
+    @property
+    def problems(self) -> list[str]:
+        """What is wrong with knowledge files that were left out, one text each."""
+        return self._meta("problems").splitlines()
+
+    @property
+    def source_key(self) -> str:
+        """Changes whenever the knowledge does; indexes built from it carry it."""
+        return self._meta("source")
+
+    def _document(self, sql: str, *values: object) -> Document | None:
+        row = self._connection.execute(sql, values).fetchone()
+        return json.loads(row[0]) if row else None
+
+
+def _source_key(directories: list[Path]) -> str:
+    """A digest of the program's version and of path, size and time of each knowledge file."""
+    digest = sha256(f"{__version__} {FORMAT}".encode())
+    for directory in directories:
+        for path, stat in sorted(_yaml_files(str(directory))):
+            digest.update(f"{path} {stat.st_mtime_ns} {stat.st_size}".encode())
+    return digest.hexdigest()
+
+
+def _yaml_files(directory: str) -> Iterator[tuple[str, os.stat_result]]:
+    with os.scandir(directory) as items:
+        for item in items:
+            if item.is_dir(follow_symlinks=False):
+                yield from _yaml_files(item.path)
+            elif item.name.endswith(".yaml"):
+                yield item.path, item.stat()

@@ -1,0 +1,192 @@
+"""From YAML to one SQLite file that `why` can open in a millisecond.
+
+Only JSON and text are stored, so that opening a foreign file runs no code. Tables: meta(key, value),
+entry(n, id, doc), alias(alias, id), block(n, doc), trigger(kind, value, block), code(family, key, code, doc),
+command(id, doc), topic(id, doc). The key of meta `literals` holds one required literal per line; trigger values of
+kind `text` are line numbers in it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from npu_kb.knowledge.base import FORMAT
+from npu_kb.patterns import TextPattern, required_literal
+
+if TYPE_CHECKING:
+    import sqlite_utils
+
+    from npu_kb.knowledge.entry import Block
+    from npu_kb.knowledge.load import LoadedKnowledge
+
+def compile_knowledge(directories: list[Path], key: str) -> sqlite3.Connection:
+    """Compile kb folders (later ones win) into an SQLite database in memory.
+
+    Faulty files are left out, and what is wrong with them is kept under meta `problems`, one a line.
+    """
+    from npu_kb.knowledge.load import load_entries
+
+    return compile_loaded(load_entries(directories), directories, key)
+
+
+def compile_loaded(loaded: LoadedKnowledge, directories: list[Path], key: str) -> sqlite3.Connection:
+    """Compile what has been read and found valid."""
+    import sqlite_utils
+
+    connection = sqlite3.connect(":memory:")
+    database = sqlite_utils.Database(connection)
+    _create_tables(connection)
+    _insert_entries(database, loaded)
+    _insert_codes(database, directories)
+    _insert_commands(database, directories)
+    database["topic"].insert_all({"id": id, "doc": _json(names)} for id, names in loaded.topics.items())
+    database["meta"].insert({"key": "problems", "value": "\n".join(map(str, loaded.problems))})
+    database["meta"].insert({"key": "next_steps", "value": _json(loaded.next_steps)})
+    database["meta"].insert_all([{"key": "format", "value": FORMAT}, {"key": "source", "value": key}])
+    connection.commit()
+    return connection
+
+
+def write_database(connection: sqlite3.Connection, target: Path) -> None:
+    """Put the database at `target` in one step, so that a reader sees the old file or the new one; OSError if it cannot."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=target.name, suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(connection.serialize() if hasattr(connection, "serialize") else _dump_bytes(connection))
+        Path(name).chmod(0o644)
+        Path(name).replace(target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _dump_bytes(connection: sqlite3.Connection) -> bytes:
+    """The database file as bytes, where sqlite3 has no serialize (Python 3.10)."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "copy.db"
+        copy = sqlite3.connect(path)
+        connection.backup(copy)
+        copy.close()
+        return path.read_bytes()
+
+
+def _create_tables(connection: sqlite3.Connection) -> None:
+    connection.executescript(
+        """
+        CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
+        CREATE TABLE entry(n INTEGER PRIMARY KEY, id TEXT UNIQUE, doc TEXT);
+        CREATE TABLE alias(alias TEXT PRIMARY KEY, id TEXT) WITHOUT ROWID;
+        CREATE TABLE block(n INTEGER PRIMARY KEY, doc TEXT);
+        CREATE TABLE trigger(kind TEXT, value TEXT, block INTEGER, PRIMARY KEY(kind, value, block)) WITHOUT ROWID;
+        CREATE TABLE code(family TEXT, key TEXT, code TEXT, doc TEXT, PRIMARY KEY(family, key)) WITHOUT ROWID;
+        CREATE INDEX code_by_code ON code(code);
+        CREATE TABLE code_entry(family TEXT, key TEXT, id TEXT, PRIMARY KEY(family, key, id)) WITHOUT ROWID;
+        CREATE TABLE command(id TEXT PRIMARY KEY, doc TEXT) WITHOUT ROWID;
+        CREATE TABLE topic(id TEXT PRIMARY KEY, doc TEXT) WITHOUT ROWID;
+        """
+    )
+
+
+def _insert_entries(database: sqlite_utils.Database, loaded: LoadedKnowledge) -> None:
+    literals: dict[str, int] = {}
+    for n, item in enumerate(loaded.entries.values()):
+        entry = item.entry
+        if entry.status == "deprecated":
+            continue
+        doc = entry.model_dump(mode="json", exclude_none=True)
+        database["entry"].insert({"n": n, "id": entry.id, "doc": _json(doc)})
+        database["alias"].insert_all({"alias": alias, "id": entry.id} for alias in entry.aliases)
+        for block in entry.match:
+            _insert_block(database, n, block, literals)
+        _link_codes(database, entry.id, entry.match)
+    database["meta"].insert({"key": "literals", "value": "\n".join(literals)})
+
+
+def _insert_block(database: sqlite_utils.Database, entry: int, block: Block, literals: dict[str, int]) -> None:
+    compiled = compile_block(block)
+    number = database["block"].count
+    database["block"].insert({"n": number, "doc": _json({"entry": entry, **compiled})})
+    for kind, value in triggers(compiled):
+        stored = str(literals.setdefault(value, len(literals))) if kind == "text" else value
+        database["trigger"].insert({"kind": kind, "value": stored, "block": number}, ignore=True)
+
+
+def compile_block(block: Block) -> dict[str, Any]:
+    """The run-time form of a block: patterns as [literal, regex, trailing, weight], codes as [family, key]."""
+    from npu_kb.knowledge.codes import normal_key
+
+    def patterns(sources: list[str]) -> list[list[Any]]:
+        parsed = [TextPattern.parse(source) for source in sources]
+        return [[p.literal, p.regex, p.trailing, p.weight] for p in parsed]
+
+    return {
+        "text": patterns(block.text),
+        "any": patterns(block.any),
+        "none": patterns(block.none),
+        "regex": [[required_literal(source), source] for source in block.regex],
+        "code": [[c.family, normal_key(c.family, c.value)] for c in block.code],
+        "fact": [fact.model_dump(exclude_none=True) for fact in block.fact],
+        "within": block.within,
+        "proves": block.proves,
+    }
+
+
+def triggers(block: dict[str, Any]) -> list[tuple[str, str]]:
+    """What must be present for a compiled block to be looked at: literals, else codes, else facts."""
+    if block["text"]:
+        return [("text", max((p[0] for p in block["text"]), key=len))]
+    if literal := max((r[0] for r in block["regex"] if r[0]), key=len, default=None):
+        return [("text", literal)]
+    if block["any"]:
+        return [("text", p[0]) for p in block["any"]]
+    if block["code"]:
+        family, key = block["code"][0]
+        return [("code", f"{family}:{key}")]
+    return [("fact", block["fact"][0]["name"])] if block["fact"] else []
+
+
+def _link_codes(database: sqlite_utils.Database, id: str, blocks: list[Block]) -> None:
+    """Link an entry to every code that its conditions name or its texts print."""
+    from npu_kb.knowledge.codes import find_codes, normal_key
+
+    codes = {(c.family, normal_key(c.family, c.value)) for block in blocks for c in block.code}
+    for block in blocks:
+        for source in [*block.text, *block.any]:
+            codes |= {(mention.family, mention.key) for mention in find_codes(source)}
+    database["code_entry"].insert_all(
+        ({"family": family, "key": key, "id": id} for family, key in sorted(codes)), ignore=True
+    )
+
+
+def _insert_codes(database: sqlite_utils.Database, directories: list[Path]) -> None:
+    from npu_kb.knowledge.codes import read_catalogues
+
+    for directory in directories:
+        if (folder := directory / "codes").is_dir():
+            database["code"].insert_all(
+                (
+                    {"family": r["family"], "key": str(r["key"]), "code": str(r["code"]), "doc": _json(r)}
+                    for r in read_catalogues(folder)
+                ),
+                replace=True,
+            )
+
+
+def _insert_commands(database: sqlite_utils.Database, directories: list[Path]) -> None:
+    from npu_kb.knowledge.commands import read_commands
+
+    for directory in directories:
+        if (path := directory / "commands.yaml").is_file():
+            database["command"].insert_all(
+                ({"id": command.id, "doc": _json(command.document())} for command in read_commands(path)), replace=True
+            )
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

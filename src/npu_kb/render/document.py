@@ -1,0 +1,78 @@
+"""A match or an entry as a plain document: captured words filled in, commands written out. All formats start from it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from npu_kb.diagnosis.model import SCHEMA, Diagnosis, Match
+from npu_kb.knowledge.base import Knowledge
+
+_SLOT = re.compile(r"\{([a-z_]+)\}")
+
+
+def diagnosis_document(diagnosis: Diagnosis, knowledge: Knowledge) -> dict[str, Any]:
+    """The JSON contract `npu-kb/diagnosis/1`; a match's echo of the log stands only under `evidence`."""
+    return {
+        "schema": SCHEMA,
+        "matches": [match_document(match, knowledge) for match in diagnosis.matches],
+        "codes": diagnosis.codes,
+        "facts": _facts(diagnosis),
+        "versions": diagnosis.versions,
+        "next": diagnosis.next,
+        "lines_read": diagnosis.lines_read,
+    }
+
+
+def match_document(match: Match, knowledge: Knowledge) -> dict[str, Any]:
+    """One match: the entry's texts, and what in the log speaks for it."""
+    entry = entry_document(match.entry, knowledge, match.captures)
+    return {
+        "id": entry["id"],
+        "verdict": match.verdict,
+        "confidence": match.confidence,
+        **{name: entry[name] for name in ("severity", "role", "layer", "topic", "title", "symptom", "cause")},
+        **{name: entry[name] for name in ("fix", "diagnose", "verify")},
+        "applies": match.applies,
+        "captures": match.captures,
+        "evidence": [{"source": e.source, "line": e.line, "text": e.text} for e in match.evidence],
+        "references": entry["references"],
+    }
+
+
+def entry_document(entry: dict[str, Any], knowledge: Knowledge, captures: dict[str, str] | None = None) -> dict[str, Any]:
+    """An entry with `{name}` slots filled and its diagnostic commands written out."""
+    words = captures or {}
+    document = {
+        name: _filled(value, words) if name in ("title", "symptom", "cause", "fix", "verify") else value
+        for name, value in entry.items()
+    }
+    document["diagnose"] = [_command(check, knowledge) for check in entry["diagnose"]]
+    return document
+
+
+def _filled(value: Any, words: dict[str, str]) -> Any:
+    if isinstance(value, str):
+        return _SLOT.sub(lambda m: words.get(m.group(1), m.group()), value)
+    if isinstance(value, dict):
+        return {key: _filled(item, words) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_filled(item, words) for item in value]
+    return value
+
+
+def _command(check: dict[str, Any], knowledge: Knowledge) -> dict[str, Any]:
+    """{"run", "effect", "expect"} and, for a command of commands.yaml, its id and whether it needs root."""
+    if "command" not in check:
+        return {name: check[name] for name in ("run", "effect", "expect")}
+    command = knowledge.command(check["command"]) or {}
+    shown = {"command": check["command"], "run": command.get("run", check["command"])}
+    return {**shown, "effect": command.get("effect", "read"), "root": command.get("root", ""), "expect": check["expect"]}
+
+
+def _facts(diagnosis: Diagnosis) -> dict[str, Any]:
+    facts: dict[str, Any] = {}
+    for fact in diagnosis.facts:
+        value = "unlimited" if fact.value == float("inf") else fact.value
+        facts.setdefault(fact.name, []).append({"value": value, "subject": fact.subject})
+    return facts

@@ -1,0 +1,143 @@
+"""Plain text for a terminal: wrapping that knows wide characters, and colours that can be left out."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+
+_STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "blue": "34", "cyan": "36"}
+
+
+class Style:
+    """Wraps text in SGR sequences, or leaves it alone."""
+
+    def __init__(self, colour: bool) -> None:
+        self.colour = colour
+
+    def __call__(self, text: str, *names: str) -> str:
+        if not self.colour or not names or not text:
+            return text
+        return f"\x1b[{';'.join(_STYLES[name] for name in names)}m{text}\x1b[0m"
+
+
+def width_of(text: str) -> int:
+    """Terminal cells that the text takes."""
+    if text.isascii():
+        return len(text)
+    return sum(_cells(char) for char in text)
+
+
+def _cells(char: str) -> int:
+    if unicodedata.combining(char):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def wrap(text: str, width: int) -> list[str]:
+    """The text in lines of at most `width` cells, broken at spaces and beside wide characters."""
+    lines: list[str] = []
+    for paragraph in text.splitlines() or [""]:
+        line, used = "", 0
+        for token in _tokens(paragraph, width):
+            cells = width_of(token)
+            if used + cells > width and line:
+                lines.append(line.rstrip())
+                line, used = "", 0
+                if token == " ":
+                    continue
+            line, used = line + token, used + cells
+        lines.append(line.rstrip())
+    return lines
+
+
+def _tokens(text: str, width: int) -> Iterator[str]:
+    """Words, single spaces and single wide characters (with the punctuation that must not start a line)."""
+    word = ""
+    for char in text:
+        if char.isspace():
+            yield from _pieces(word, width)
+            yield " "
+            word = ""
+        elif _cells(char) == 2 and char not in "，。；：、！？）】》」":
+            yield from _pieces(word, width)
+            word = char
+        else:
+            word += char
+            if _cells(char) == 2:
+                yield from _pieces(word, width)
+                word = ""
+    yield from _pieces(word, width)
+
+
+def _pieces(word: str, width: int) -> Iterator[str]:
+    while width_of(word) > width:
+        cut = width
+        while width_of(word[:cut]) > width:
+            cut -= 1
+        yield word[:cut]
+        word = word[cut:]
+    if word:
+        yield word
+
+
+def clipped(text: str, width: int) -> str:
+    """The text, shortened with `...` to at most `width` cells."""
+    if width_of(text) <= width:
+        return text
+    cut = width
+    while width_of(text[:cut]) > width - 3:
+        cut -= 1
+    return text[:cut] + "..."
+
+
+def choose(texts: dict[str, str], lang: str) -> list[str]:
+    """The text in the wanted language; with `both`, English and then Chinese."""
+    if lang == "both":
+        return [texts["en"], texts["zh"]] if texts.get("zh") else [texts["en"]]
+    return [texts.get(lang) or texts["en"]]
+
+
+LABELS: dict[str, dict[str, str]] = {
+    "cause": {"en": "Cause", "zh": "原因"},
+    "symptom": {"en": "Symptom", "zh": "现象"},
+    "fix": {"en": "Fix", "zh": "处理"},
+    "check": {"en": "Check", "zh": "诊断"},
+    "verify": {"en": "Verify", "zh": "验证"},
+    "sources": {"en": "Sources", "zh": "来源"},
+    "seen": {"en": "Seen in", "zh": "证据"},
+    "applies": {"en": "Versions", "zh": "版本"},
+    "codes": {"en": "Codes in this log", "zh": "日志中的错误码"},
+    "others": {"en": "Also found", "zh": "其他可能"},
+    "nearest": {"en": "Nearest entries (not certain)", "zh": "最接近的条目（不确定）"},
+    "nothing": {"en": "Nothing certain.", "zh": "没有找到确定的原因。"},
+    "capture": {"en": "Capture next", "zh": "建议继续采集"},
+    "line": {"en": "line", "zh": "行"},
+    "look": {"en": "look for", "zh": "关注"},
+    "match": {"en": "Recognised by", "zh": "匹配条件"},
+    "related": {"en": "Related", "zh": "相关"},
+}
+
+VERDICT_NAMES = {
+    "certain": {"en": "certain", "zh": "确定"},
+    "likely": {"en": "likely", "zh": "很可能"},
+    "possible": {"en": "possible", "zh": "可能"},
+}
+
+EFFECT_NAMES = {
+    "read": {"en": "reads only", "zh": "只读"},
+    "write": {"en": "changes settings", "zh": "修改配置"},
+    "restart": {"en": "restarts", "zh": "需重启进程"},
+    "reset": {"en": "resets the device or host", "zh": "复位设备或主机"},
+    "replace": {"en": "replaces hardware", "zh": "更换硬件"},
+}
+
+SEVERITY_NAMES = {
+    "fault": {"en": "fault", "zh": "故障"},
+    "degraded": {"en": "degraded", "zh": "降级"},
+    "benign": {"en": "safe to ignore", "zh": "可忽略"},
+}
+
+
+def label(name: str, lang: str) -> str:
+    """A heading of the interface; English where both languages are shown."""
+    return LABELS[name]["zh" if lang == "zh" else "en"]
