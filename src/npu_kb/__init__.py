@@ -1,7 +1,7 @@
 """npu-kb: name the root cause of an Ascend NPU failure from what the terminal shows.
 
-    from npu_kb import Knowledge, diagnose
-    diagnosis = diagnose(text, Knowledge.load())
+from npu_kb import Knowledge, diagnose
+diagnosis = diagnose(text, Knowledge.load())
 """
 
 __version__ = "0.1.0"

@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from pathlib import Path
 from typing import Any
 
 from npu_kb import __version__
@@ -50,7 +49,7 @@ def build_parser() -> argparse.ArgumentParser:
     """The parser of all commands."""
     parser = argparse.ArgumentParser(prog="npu-kb", description="Troubleshooting assistant for Ascend NPU stacks.")
     parser.add_argument("--version", action="version", version=f"npu-kb {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, prog="npu-kb")
     _add_why(commands)
     _add_explain(commands)
     _add_search(commands)
@@ -68,11 +67,11 @@ def _command(commands: Any, name: str, run: Any, help: str, **kwargs: Any) -> ar
 
 def _add_output(parser: argparse.ArgumentParser, formats: list[str]) -> None:
     parser.add_argument("--format", choices=formats, default="text", help="form of the answer (default: text)")
-    parser.add_argument("--lang", choices=["en", "zh", "both"], help="language of the answer (default: from the locale)")
-    parser.add_argument("--color", choices=["auto", "always", "never"], default="auto", help="colours (default: auto)")
     parser.add_argument(
-        "--kb", action="append", type=Path, metavar="DIR", help="a private kb folder merged over the built-in one"
+        "--lang", choices=["en", "zh", "both"], help="language of the answer (default: from the locale)"
     )
+    parser.add_argument("--color", choices=["auto", "always", "never"], default="auto", help="colours (default: auto)")
+    parser.add_argument("--kb", action="append", metavar="DIR", help="a private kb folder merged over the built-in one")
 
 
 def _add_why(commands: Any) -> None:
@@ -104,8 +103,8 @@ def _add_show(commands: Any) -> None:
 
 def _add_check(commands: Any) -> None:
     parser = _command(commands, "check", _check, "Check knowledge: fields, samples, links, patterns, commands.")
-    parser.add_argument("paths", nargs="*", type=Path, metavar="FILE", help="entry files or folders (default: all)")
-    parser.add_argument("--kb", type=Path, metavar="DIR", help="kb folder to check (default: the built-in one)")
+    parser.add_argument("paths", nargs="*", metavar="FILE", help="entry files or folders (default: all)")
+    parser.add_argument("--kb", metavar="DIR", help="kb folder to check (default: the built-in one)")
     parser.add_argument("--format", choices=["text", "json"], default="text")
     parser.add_argument("--write-schema", action="store_true", help="write kb/schema/entry.json anew from the model")
 
@@ -196,9 +195,12 @@ def _unknown_id(id: str, ids: list[str]) -> str:
 
 
 def _check(options: argparse.Namespace) -> int:
+    from pathlib import Path
+
     from npu_kb.gates.run import check_command
 
-    text, status = check_command(options.paths, options.kb, options.format, options.write_schema)
+    kb = Path(options.kb) if options.kb else None
+    text, status = check_command([Path(p) for p in options.paths], kb, options.format, options.write_schema)
     sys.stdout.write(text)
     return status
 
@@ -237,9 +239,11 @@ def _colour(options: argparse.Namespace) -> bool:
 
 def _width() -> int:
     """Cells of an answer's line: the terminal's, between 60 and 100; 80 where there is none."""
-    import shutil
-
-    return max(60, min(100, shutil.get_terminal_size((80, 24)).columns))
+    try:
+        columns = os.get_terminal_size(sys.stdout.fileno()).columns
+    except (OSError, ValueError):
+        columns = 80
+    return max(60, min(100, columns))
 
 
 def _print_json(document: Any) -> None:

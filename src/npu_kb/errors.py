@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
-@dataclass(frozen=True)
-class Problem:
+class Problem(NamedTuple):
     """One fault in a file: where it is, what is wrong and how to mend it. Lines and columns count from 1."""
 
     path: Path

@@ -1,44 +1,47 @@
-"""Every path that the program owns, one function each; nothing here creates anything."""
+"""Every path that the program owns, one function each; nothing here creates anything.
+
+Paths are strings: importing pathlib would take a tenth of the time in which `why` answers.
+"""
 
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
-_PACKAGE = Path(__file__).parent
-_CHECKOUT = _PACKAGE.parents[1]
+_PACKAGE = os.path.dirname(os.path.abspath(__file__))
+_CHECKOUT = os.path.dirname(os.path.dirname(_PACKAGE))
 
 
-def builtin_kb_directory() -> Path:
+def _packaged_or_checkout(name: str) -> str:
+    packaged = os.path.join(_PACKAGE, name)
+    return packaged if os.path.isdir(packaged) else os.path.join(_CHECKOUT, name)
+
+
+def builtin_kb_directory() -> str:
     """The knowledge that comes with the program: inside the wheel, or the checkout's kb/."""
-    packaged = _PACKAGE / "kb"
-    return packaged if packaged.is_dir() else _CHECKOUT / "kb"
+    return _packaged_or_checkout("kb")
 
 
-def packaged_database() -> Path | None:
-    """The built-in knowledge as compiled into the wheel, or None in a checkout."""
-    database = _PACKAGE / "knowledge.db"
-    return database if database.is_file() else None
-
-
-def importers_directory() -> Path:
+def importers_directory() -> str:
     """The importers that come with the program: inside the wheel, or the checkout's importers/."""
-    packaged = _PACKAGE / "importers"
-    return packaged if packaged.is_dir() else _CHECKOUT / "importers"
+    return _packaged_or_checkout("importers")
 
 
-def overlay_directories() -> list[Path]:
+def packaged_database() -> str | None:
+    """The built-in knowledge as compiled into the wheel, or None in a checkout."""
+    database = os.path.join(_PACKAGE, "knowledge.db")
+    return database if os.path.isfile(database) else None
+
+
+def overlay_directories() -> list[str]:
     """Private knowledge folders named by NPU_KB_PATH, separated as in PATH; later ones win."""
-    return [Path(part) for part in os.environ.get("NPU_KB_PATH", "").split(os.pathsep) if part]
+    return [part for part in os.environ.get("NPU_KB_PATH", "").split(os.pathsep) if part]
 
 
-def cache_directory() -> Path | None:
-    """Where compiled knowledge may be kept: NPU_KB_CACHE, XDG_CACHE_HOME/npu-kb or ~/.cache/npu-kb; None without a home."""
+def cache_directory() -> str | None:
+    """Where compiled knowledge may be kept: NPU_KB_CACHE, XDG_CACHE_HOME/npu-kb or ~/.cache/npu-kb; None: no home."""
     if own := os.environ.get("NPU_KB_CACHE"):
-        return Path(own)
+        return own
     if shared := os.environ.get("XDG_CACHE_HOME"):
-        return Path(shared) / "npu-kb"
-    try:
-        return Path.home() / ".cache" / "npu-kb"
-    except RuntimeError:
-        return None
+        return os.path.join(shared, "npu-kb")
+    home = os.path.expanduser("~")
+    return os.path.join(home, ".cache", "npu-kb") if os.path.isabs(home) else None

@@ -7,7 +7,7 @@ however it was indented, and in whatever case it was typed.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 _PLACEHOLDER = re.compile(r"<(\*|int|hex|word)(?::([a-z_]+))?>")
 _BODY = {
@@ -31,8 +31,7 @@ def _lower_one(char: str) -> str:
     return lowered if len(lowered) == 1 else char
 
 
-@dataclass(frozen=True)
-class TextPattern:
+class TextPattern(NamedTuple):
     """A compiled pattern: the literal that must be present, and the regex (or None) that confirms it around there."""
 
     literal: str
@@ -46,7 +45,7 @@ class TextPattern:
 
     @classmethod
     def parse(cls, source: str) -> TextPattern:
-        """Parse a pattern such as `undefined symbol: <word:symbol>`; ValueError if nothing fixed of 2 characters is in it."""
+        """Parse a pattern such as `undefined symbol: <word:symbol>`; ValueError without 2 fixed characters."""
         pieces = _PLACEHOLDER.split(source)
         fixed = [squeeze(part) for part in pieces[0::3]]
         kinds, names = pieces[1::3], pieces[2::3]

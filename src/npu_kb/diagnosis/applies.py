@@ -20,7 +20,7 @@ _SIGNS: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def parse_version(text: str) -> Version | None:
-    """An Ascend version as a comparable one: 8.0.RC3 < 8.0.0, 8.1.RC1.alpha1 < 8.1.RC1, 24.1.rc2 < 24.1.rc2.1; else None."""
+    """An Ascend version that compares, or None: 8.0.RC3 < 8.0.0, 8.1.RC1.alpha1 < 8.1.RC1, 24.1.rc2 < 24.1.rc2.1."""
     plain = text.strip().lstrip("vV")
     if staged := _STAGED_RC.match(plain):
         plain = f"{staged['rc']}.dev{staged['n']}"

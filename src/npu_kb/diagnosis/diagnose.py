@@ -16,10 +16,22 @@ from npu_kb.knowledge.codes import CodeMention, find_codes
 
 MAX_MATCHES = 10
 _ASCEND_SIGNS = (
-    "npu", "ascend", "hccl", "cann", "aclnn", "acl.", "aclrt", "davinci", "huawei", "hisi", "mindspore", "mindie", "hccn",
-    "devmm", "plog", "atb", "te_fusion", "tbe", "bishengir", "torchair", "[ge]", "aicore", "aicpu", "ops_npu",
+    "npu", "ascend", "hccl", "cann", "aclnn", "acl.", "aclrt", "davinci", "huawei", "hisi", "mindspore", "mindie",
+    "hccn", "devmm", "plog", "atb", "te_fusion", "tbe", "bishengir", "torchair", "[ge]", "aicore", "aicpu", "ops_npu",
 )  # fmt: skip
-_FOREIGN_SIGNS = ("cuda", "nvidia", "nccl error", "rocm", "hip error", "cudnn", "nvrm", "xpu", "intel_vpu", "mlx5", "level_zero")
+_FOREIGN_SIGNS = (
+    "cuda",
+    "nvidia",
+    "nccl error",
+    "rocm",
+    "hip error",
+    "cudnn",
+    "nvrm",
+    "xpu",
+    "intel_vpu",
+    "mlx5",
+    "level_zero",
+)
 
 
 def diagnose(log: str | bytes | LogText, knowledge: Knowledge, suggest: bool = True) -> Diagnosis:

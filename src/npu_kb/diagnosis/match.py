@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from npu_kb.intake.facts import Fact
 from npu_kb.intake.logtext import LogText
@@ -23,8 +22,7 @@ _REGEX_LINE = 4_000
 _CODE_WEIGHT, _FACT_WEIGHT, _REGEX_WEIGHT = 10, 25, 20
 
 
-@dataclass
-class Scene:
+class Scene(NamedTuple):
     """All that matching looks at: the log, its codes as {(family, key): line indexes}, and its facts by name."""
 
     log: LogText
@@ -32,30 +30,26 @@ class Scene:
     facts: dict[str, list[Fact]]
 
 
-@dataclass
-class Finding:
+class Finding(NamedTuple):
     """A condition or block that holds: line indexes, captured words, and how much it tells apart."""
 
     lines: list[int]
-    captures: dict[str, str] = field(default_factory=dict)
-    weight: int = 0
+    captures: dict[str, str]
+    weight: int
 
 
 def evaluate(block: dict[str, Any], scene: Scene) -> Finding | None:
     """What speaks for the block, or None where a condition does not hold."""
     if any(_find_text(pattern, scene.log) for pattern in block["none"]):
         return None
-    groups: list[list[Finding]] = []
-    for pattern in block["text"]:
-        groups.append(_find_text(pattern, scene.log))
+    groups = [_find_text(pattern, scene.log) for pattern in block["text"]]
     if block["any"]:
         groups.append([found for pattern in block["any"] for found in _find_text(pattern, scene.log)])
     for literal, source in block["regex"]:
         groups.append(_find_regex(literal, source, scene.log))
     for family, key in block["code"]:
-        groups.append([Finding([line], weight=_CODE_WEIGHT) for line in scene.codes.get((family, key), [])])
-    for fact in block["fact"]:
-        groups.append(_find_fact(fact, scene))
+        groups.append([Finding([line], {}, _CODE_WEIGHT) for line in scene.codes.get((family, key), [])])
+    groups += [_find_fact(fact, scene) for fact in block["fact"]]
     if not all(groups):
         return None
     return _combine(groups, block["within"])
@@ -110,9 +104,7 @@ def _captured(found: re.Match[str], log: LogText) -> dict[str, str]:
         start, end = found.span(name)
         if end > start:
             (first, begin), (last, stop) = log.place(start), log.place(end - 1)
-            words[name] = (
-                log.lines[first].text[begin : stop + 1] if first == last else found.group(name)
-            )
+            words[name] = log.lines[first].text[begin : stop + 1] if first == last else found.group(name)
     return words
 
 
@@ -142,7 +134,7 @@ def _find_regex(literal: str | None, source: str, log: LogText) -> list[Finding]
     indexes = range(len(log.lines)) if literal is None else _lines_with(literal, log)
     findings = []
     for index in indexes:
-        if found := regex.search(log.lines[index].text[:_REGEX_LINE]):
+        if found := regex.search(log.unwrapped(index)[:_REGEX_LINE]):
             captures = {name: word for name, word in found.groupdict().items() if word}
             findings.append(Finding([index], captures, max(_REGEX_WEIGHT, len(literal or ""))))
             if len(findings) >= _MAX_PLACES:

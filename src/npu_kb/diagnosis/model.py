@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from npu_kb.intake.facts import Fact
 from npu_kb.intake.logtext import Line
@@ -13,8 +12,7 @@ CLAIMS = ("certain", "likely")
 VERDICTS = ("certain", "likely", "possible")
 
 
-@dataclass(frozen=True)
-class Evidence:
+class Evidence(NamedTuple):
     """The line that speaks for a match; `line` counts from 1 in its source."""
 
     source: str
@@ -27,8 +25,7 @@ class Evidence:
         return cls(line.source, line.number, line.text.strip()[:400])
 
 
-@dataclass
-class Match:
+class Match(NamedTuple):
     """An entry that the log speaks for."""
 
     entry: dict[str, Any]
@@ -38,7 +35,7 @@ class Match:
     captures: dict[str, str]
     first_line: int
     weight: int
-    applies: dict[str, Any] = field(default_factory=dict)
+    applies: dict[str, Any]
 
     @property
     def is_claim(self) -> bool:
@@ -46,8 +43,7 @@ class Match:
         return self.verdict in CLAIMS
 
 
-@dataclass
-class Diagnosis:
+class Diagnosis(NamedTuple):
     """The answer to one log."""
 
     matches: list[Match]

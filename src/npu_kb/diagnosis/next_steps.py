@@ -14,7 +14,7 @@ MAX_STEPS = 4
 def next_steps(
     log: LogText, matches: list[Match], codes: list[dict[str, Any]], knowledge: Knowledge
 ) -> list[dict[str, Any]]:
-    """Up to four commands, each with why; none where a cause was named or the log says nothing of an NPU or an error."""
+    """Up to four commands, each with why; none where a cause was named or the log tells of no error."""
     if any(match.is_claim for match in matches):
         return []
     lowered = log.text[:200_000].lower()

@@ -9,7 +9,10 @@ from npu_kb.intake.logtext import Line, LogText
 from npu_kb.knowledge.base import Knowledge
 
 MAX_SUGGESTIONS = 3
-_SALIENT = re.compile(r"error|exception|fail|fatal|warn|cannot|unable|refused|timed? ?out|abort|killed|错误|失败|异常|超时|无法", re.IGNORECASE)
+_SALIENT = re.compile(
+    r"error|exception|fail|fatal|warn|cannot|unable|refused|timed? ?out|abort|killed|错误|失败|异常|超时|无法",
+    re.IGNORECASE,
+)
 _VOLATILE = re.compile(r"0x[0-9a-f]+|[/\w.-]*/[\w./-]+|\d+(?:[.:]\d+)+|\b\d+\b", re.IGNORECASE)
 _QUERY_CHARS = 600
 _SHORT_LINES = 5

@@ -17,7 +17,7 @@ from npu_kb.knowledge.load import LoadedEntry, LoadedKnowledge, load_entries, lo
 
 def check_command(paths: list[Path], kb: Path | None, fmt: str, write_schema: bool) -> tuple[str, int]:
     """(table or JSON, exit status 0 clean or 1) for the given entry files and folders, or for all of the kb folder."""
-    builtin = locations.builtin_kb_directory()
+    builtin = Path(locations.builtin_kb_directory())
     if write_schema:
         from npu_kb.knowledge.schema import write_schema as write
 
@@ -61,14 +61,18 @@ def _inside(path: Path, root: Path) -> bool:
 
 
 def _problems_of_files(paths: list[Path], loaded: LoadedKnowledge) -> list[Problem]:
+    problems = loaded.problems + loaded.link_problems
     if not paths:
-        return loaded.problems
-    return [p for p in loaded.problems if any(_inside(p.path, path.resolve()) for path in paths)]
+        return problems
+    return [p for p in problems if any(_inside(p.path, path.resolve()) for path in paths)]
 
 
 def _report(problems: list[Problem], checked: int, fmt: str) -> str:
     if fmt == "json":
-        rows = [{"path": str(p.path), "line": p.line, "column": p.column, "field": p.field, "message": p.message} for p in problems]
+        rows = [
+            {"path": str(p.path), "line": p.line, "column": p.column, "field": p.field, "message": p.message}
+            for p in problems
+        ]
         return json.dumps({"checked": checked, "problems": rows}, ensure_ascii=False, indent=2) + "\n"
     table = "".join(f"{_shown(problem)}\n" for problem in problems)
     entries = len({problem.path for problem in problems})

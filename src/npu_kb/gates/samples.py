@@ -23,7 +23,7 @@ def hits_come_first(item: LoadedEntry, context: Context) -> Iterator[Problem]:
             first = f"{ids[0]} ({matches[0].verdict})" if ids else "nothing"
             yield item.file.problem(("samples", "hit", i), f"is answered with {first} first; sharpen one of the two")
         elif makes_claims and not matches[0].is_claim and item.entry.role != "wrapper":
-            yield item.file.problem(("samples", "hit", i), "is answered, but only as a suggestion; use a stronger block")
+            yield item.file.problem(("samples", "hit", i), "is answered as a suggestion only; use a stronger block")
 
 
 @gate
@@ -32,4 +32,4 @@ def misses_stay_silent(item: LoadedEntry, context: Context) -> Iterator[Problem]
     for i, sample in enumerate(item.entry.samples.miss):
         matches = diagnose(sample, context.knowledge, suggest=False).matches
         if any(match.entry["id"] == item.entry.id for match in matches):
-            yield item.file.problem(("samples", "miss", i), "matches this entry; narrow the pattern or change the sample")
+            yield item.file.problem(("samples", "miss", i), "matches this entry; narrow its pattern")

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Iterator
 
-_ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]{0,2000}(?:\x07|\x1b\\)?|\x1b[PX^_][^\x1b]{0,2000}(?:\x1b\\)?|\x1b.?")
+_ESCAPES = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]{0,2000}(?:\x07|\x1b\\)?|\x1b[PX^_][^\x1b]{0,2000}(?:\x1b\\)?|\x1b.?"
+)
 _CONTROLS = {code: None for code in [*range(32), 127, *range(0x80, 0xA0)] if code not in (9, 10, 13)}
-_INVISIBLE = {code: None for code in (0xAD, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x206A), 0xFEFF)}
-_UNSEEN = {**_CONTROLS, **_INVISIBLE}
+_INVISIBLE = dict.fromkeys((173, *range(8203, 8208), *range(8234, 8239), *range(8288, 8298), 65279))
+_SPACES = dict.fromkeys((0xA0, 0x1680, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F, 0x205F, 0x3000), " ")
+_UNSEEN = {**_CONTROLS, **_INVISIBLE, **_SPACES, 9: "    "}
 
 _PREFIXES = [
     r"(?:> ?)+",  # Markdown quote
     r"```\w*\s*$",  # Markdown fence
-    r"\([^()\n]{0,80}\b(?:pid|ip|rank|actor)=[^()\n]{1,80}\)\s?",  # (EngineCore_DP0 pid=7), (Worker, ip=…), (RayWorkerWrapper pid=…)
+    r"\([^()\n]{0,80}\b(?:pid|ip|rank|actor)=[^()\n]{1,80}\)\s?",  # vLLM and Ray workers
     r"\[(?P<rank>(?:rank|default)\d+)\]:\s?",  # [rank3]: and torchrun's [default0]:
     r"\[\d+,\d+\]<std(?:out|err)>:\s?",  # mpirun --tag-output
     r"\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d) std(?:out|err) [FP] ",  # Kubernetes container log
@@ -53,7 +55,9 @@ def _utf16_without_mark(data: bytes) -> str | None:
     zeros = head.count(0)
     if len(head) < 8 or zeros < len(head) * 0.3:
         return None
-    return "utf-16-le" if head[1::2].count(0) > zeros * 0.9 else "utf-16-be" if head[::2].count(0) > zeros * 0.9 else None
+    return (
+        "utf-16-le" if head[1::2].count(0) > zeros * 0.9 else "utf-16-be" if head[::2].count(0) > zeros * 0.9 else None
+    )
 
 
 def printable(text: str) -> str:
@@ -61,7 +65,7 @@ def printable(text: str) -> str:
     if "\x1b" in text:
         text = _ESCAPES.sub("", text)
     if not text.isprintable():
-        text = text.translate(_UNSEEN).replace("\t", "    ")
+        text = text.translate(_UNSEEN)
     return text
 
 
@@ -71,11 +75,17 @@ def clean_lines(text: str) -> Iterator[tuple[int, str, str | None]]:
         for part in raw.split("\r"):
             plain = printable(part)
             if "&" in plain:
-                plain = _ENTITY.sub(lambda m: html.unescape(m.group()), plain)
+                plain = _ENTITY.sub(_unescape, plain)
             body, rank = strip_prefixes(plain)
             for piece in body.split("\\n") if "\\n" in body else (body,):
                 if piece.strip():
                     yield number, piece.replace("\\t", " "), rank
+
+
+def _unescape(found: re.Match[str]) -> str:
+    import html
+
+    return html.unescape(found.group())
 
 
 def strip_prefixes(line: str) -> tuple[str, str | None]:

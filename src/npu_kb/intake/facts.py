@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from npu_kb.intake.logtext import Line
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(NamedTuple):
     """One value, the line it was read from (index), and the device it belongs to, if any."""
 
     name: str
@@ -35,8 +34,10 @@ def _megabytes_per(unit: str) -> float:
     return {"K": 1 / 1024, "M": 1, "G": 1024, "T": 1024**2}[unit.upper()[0]]
 
 
-# (trigger that must be in the lower-cased line, regex, fact name, conversion of group "v")
-_SIMPLE: list[tuple[str, str, str, Callable[[str], float | str]]] = [
+Reader = tuple[str, str, str, Callable[[str], "float | str"]]
+"""Text that must be in the lower-cased line, regex, fact name, conversion of group `v`."""
+
+_SIMPLE: list[Reader] = [
     ("max locked memory", r"max locked memory\s+\(kbytes, -l\)\s*(?P<v>unlimited|\d+)\b", "host.memlock_kb", _number),
     ("open files", r"(?:max )?open files\s+(?:\(-n\))?\s*(?P<v>unlimited|\d+)\b", "host.nofile", _number),
     ("max_map_count", r"vm\.max_map_count\s*=\s*(?P<v>\d+)", "host.max_map_count", _number),
@@ -67,6 +68,9 @@ def read_facts(lines: list[Line]) -> list[Fact]:
     """All facts of a log, in the order of its lines."""
     facts: list[Fact] = []
     card = None
+    whole = "\n".join(line.text for line in lines).lower()
+    readers = [reader for reader in _SIMPLE if reader[0] in whole]
+    has_commands = "ulimit" in whole or "max_map_count" in whole
     for index, line in enumerate(lines):
         text = line.text
         if text.startswith("|"):
@@ -76,8 +80,13 @@ def read_facts(lines: list[Line]) -> list[Fact]:
             elif found := _regex(_CHIP).match(text):
                 facts += _chip_facts(found, index, card)
             continue
-        facts += _simple_facts(text, index)
-        facts += _fact_after_command(lines, index)
+        if readers:
+            facts += _simple_facts(text, index, readers)
+        if has_commands:
+            facts += _fact_after_command(lines, index)
+        if text.endswith("/dev/shm") and (found := _regex(_SHM).match(text)):
+            size = float(found.group("size")) * _megabytes_per(found.group("unit"))
+            facts.append(Fact("host.shm_mb", size, index))
     return facts
 
 
@@ -102,16 +111,13 @@ def _chip_facts(found: re.Match[str], index: int, card: str | None) -> list[Fact
     return facts
 
 
-def _simple_facts(text: str, index: int) -> list[Fact]:
+def _simple_facts(text: str, index: int, readers: list[Reader]) -> list[Fact]:
     lowered = text.lower()
-    facts = [
+    return [
         Fact(name, convert(found.group("v")), index)
-        for trigger, regex, name, convert in _SIMPLE
+        for trigger, regex, name, convert in readers
         if trigger in lowered and (found := _regex(regex).search(text))
     ]
-    if "/dev/shm" in lowered and (found := _regex(_SHM).match(text)):
-        facts.append(Fact("host.shm_mb", float(found.group("size")) * _megabytes_per(found.group("unit")), index))
-    return facts
 
 
 def _fact_after_command(lines: list[Line], index: int) -> list[Fact]:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
+from typing import NamedTuple
 
 from npu_kb.intake.clean import clean_lines, decode
 from npu_kb.patterns import squeeze
 
 MAX_LINE = 16_384
 """Characters; a longer line is cut into pieces that keep its number."""
+_MAX_WRAPS = 5
+_NARROWEST = 40
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """One plain line and where it came from."""
 
     text: str
@@ -41,6 +43,19 @@ class LogText:
     def text(self) -> str:
         """All plain lines."""
         return "\n".join(line.text for line in self.lines)
+
+    def unwrapped(self, index: int) -> str:
+        """The line and, where a terminal seems to have cut it at its right edge, its continuation."""
+        text, last = self.lines[index].text, index
+        while len(self.lines[last].text) >= self._edge and last + 1 < len(self.lines) and last - index < _MAX_WRAPS:
+            last += 1
+            text += self.lines[last].text
+        return text
+
+    @cached_property
+    def _edge(self) -> int:
+        """Width at which lines seem to be cut: that of the longest line."""
+        return max(_NARROWEST, *(len(line.text) for line in self.lines))
 
     def line_at(self, offset: int) -> int:
         """Index of the line that holds this offset of the squeezed text."""

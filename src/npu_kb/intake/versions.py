@@ -45,20 +45,21 @@ _CHIPS: list[tuple[str, str]] = [
 
 def read_versions(texts: list[str]) -> dict[str, str]:
     """The first version of each component that the lines name, and the chip."""
+    whole = "\n".join(texts)
+    lowered = whole.lower()
+    readers = [reader for reader in _READERS if reader[0] in lowered]
     versions: dict[str, str] = {}
-    for text in texts:
-        for component, value in _versions_of(text):
+    for text in texts if readers else []:
+        for component, value in _versions_of(text, readers):
             versions.setdefault(component, value)
-    if chip := _chip_of("\n".join(texts)):
+    if chip := _chip_of(whole):
         versions["chip"] = chip
     return versions
 
 
-def _versions_of(text: str) -> Iterator[tuple[str, str]]:
+def _versions_of(text: str, readers: list[tuple[str, str, str]]) -> Iterator[tuple[str, str]]:
     lowered = text.lower()
-    if not any(char.isdigit() for char in text):
-        return
-    for trigger, component, pattern in _READERS:
+    for trigger, component, pattern in readers:
         if trigger in lowered and (found := _regex(pattern).search(text)):
             yield component, next(value for value in found.groups() if value)
 

@@ -13,12 +13,15 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator
-from hashlib import sha256
-from pathlib import Path
-from typing import Any
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 from npu_kb import __version__, locations
 from npu_kb.errors import NpuKbError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 Document = dict[str, Any]
 
@@ -35,14 +38,14 @@ class Knowledge:
         """The required literal of every text trigger; a trigger's number is its place here."""
 
     @classmethod
-    def load(cls, overlays: Iterable[Path] | None = None) -> Knowledge:
+    def load(cls, overlays: Iterable[str | Path] | None = None) -> Knowledge:
         """The built-in knowledge with overlays merged over it (default: NPU_KB_PATH).
 
         Files that are wrong are left out and named in `problems`; a folder that does not exist raises NpuKbError.
         """
-        extra = locations.overlay_directories() if overlays is None else list(overlays)
+        extra = locations.overlay_directories() if overlays is None else [str(directory) for directory in overlays]
         for directory in extra:
-            if not directory.is_dir():
+            if not os.path.isdir(directory):
                 raise NpuKbError(f"{directory}: no such folder of knowledge; mend --kb or NPU_KB_PATH")
         packaged = locations.packaged_database()
         if packaged and not extra and (knowledge := cls._open(packaged, None)):
@@ -50,27 +53,27 @@ class Knowledge:
         return cls._load_folders([locations.builtin_kb_directory(), *extra])
 
     @classmethod
-    def _load_folders(cls, directories: list[Path]) -> Knowledge:
+    def _load_folders(cls, directories: list[str]) -> Knowledge:
         key = _source_key(directories)
         cache = locations.cache_directory()
-        path = cache / f"knowledge-{sha256(repr(directories).encode()).hexdigest()[:16]}.db" if cache else None
+        path = os.path.join(cache, f"knowledge-{crc32(repr(directories).encode()):08x}.db") if cache else None
         if path and (knowledge := cls._open(path, key)):
             return knowledge
+        from pathlib import Path
+
         from npu_kb.knowledge.compile import compile_knowledge, write_database
 
-        connection = compile_knowledge(directories, key)
+        connection = compile_knowledge([Path(directory) for directory in directories], key)
         if path:
-            try:
-                write_database(connection, path)
-            except OSError:
-                pass  # a read-only or full disk only costs the next start some time
+            with suppress(OSError):  # a read-only or full disk only costs the next start some time
+                write_database(connection, Path(path))
         return cls(connection)
 
     @classmethod
-    def _open(cls, path: Path, key: str | None) -> Knowledge | None:
+    def _open(cls, path: str, key: str | None) -> Knowledge | None:
         """The database at `path` if it is whole, of our format and built from these files; else None."""
         try:
-            connection = sqlite3.connect(f"file:{path.resolve()}?mode=ro&immutable=1", uri=True)
+            connection = sqlite3.connect(_read_only_uri(path), uri=True)
             meta = dict(connection.execute("SELECT key, value FROM meta WHERE key IN ('format', 'source')"))
             if meta.get("format") != FORMAT or (key is not None and meta.get("source") != key):
                 return None
@@ -141,9 +144,7 @@ class Knowledge:
 
     def entries_for_code(self, family: str, key: str) -> list[Document]:
         """The entries that concern a code."""
-        sql = (
-            "SELECT doc FROM entry WHERE id IN (SELECT id FROM code_entry WHERE family = ? AND key = ?) ORDER BY n"
-        )
+        sql = "SELECT doc FROM entry WHERE id IN (SELECT id FROM code_entry WHERE family = ? AND key = ?) ORDER BY n"
         return [json.loads(doc) for (doc,) in self._connection.execute(sql, (family, str(key)))]
 
     @property
@@ -161,13 +162,15 @@ class Knowledge:
         return json.loads(row[0]) if row else None
 
 
-def _source_key(directories: list[Path]) -> str:
-    """A digest of the program's version and of path, size and time of each knowledge file."""
-    digest = sha256(f"{__version__} {FORMAT}".encode())
-    for directory in directories:
-        for path, stat in sorted(_yaml_files(str(directory))):
-            digest.update(f"{path} {stat.st_mtime_ns} {stat.st_size}".encode())
-    return digest.hexdigest()
+def _read_only_uri(path: str) -> str:
+    escaped = os.path.abspath(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    return f"file:{escaped}?mode=ro&immutable=1"
+
+
+def _source_key(directories: list[str]) -> str:
+    """Changes with the program's version and with path, size or time of any knowledge file."""
+    files = sorted((path, s.st_mtime_ns, s.st_size) for d in directories for path, s in _yaml_files(d))
+    return f"{__version__}-{FORMAT}-{len(files)}-{crc32(repr(files).encode()):08x}"
 
 
 def _yaml_files(directory: str) -> Iterator[tuple[str, os.stat_result]]:

@@ -11,10 +11,11 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from npu_kb.errors import Problem
     from npu_kb.knowledge.yamlfile import Located
 
@@ -65,7 +66,7 @@ class CodeStore:
     def with_prefix(self, prefix: str) -> list[CodeRow]:
         """Rows whose code or symbol starts with the prefix; the case of letters does not matter."""
         like = re.sub(r"([%_\\])", r"\\\1", prefix)
-        query = r"SELECT doc FROM code WHERE code LIKE ? ESCAPE '\' OR doc LIKE ? ESCAPE '\' ORDER BY rowid"
+        query = r"SELECT doc FROM code WHERE code LIKE ? ESCAPE '\' OR doc LIKE ? ESCAPE '\'"
         rows = (json.loads(doc) for (doc,) in self._connection.execute(query, (like + "%", f'%"{like}%')))
         return [row for row in rows if _starts_with(row, prefix)]
 
@@ -96,7 +97,7 @@ FIELDS: dict[str, tuple[type, str]] = {
     "handling": (str, "default handling level, one of the file's `handling` table"),
     "versions": (str, "CANN releases that know the code"),
     "acl": (str, "ACL code that a runtime code is turned into, in quotes"),
-    "rt_symbol": (str, "runtime symbol that a driver result is turned into"),
+    "rt": (str, "runtime code that a driver result is turned into, in quotes"),
     "register": (int, "AI Core error register, 0 to 2"),
     "bit": (int, "AI Core error index over all registers"),
     "chips": (list, "chips that have it"),
@@ -107,13 +108,15 @@ FIELDS: dict[str, tuple[type, str]] = {
 }
 _PROSE = {"meaning": ("en", "zh"), "likely": ("likely", "likely_zh"), "action": ("do", "do_zh")}
 _COPIED = (
-    "symbol", "module", "kind", "list", "level", "severity", "handling", "versions", "acl", "rt_symbol", "register",
+    "symbol", "module", "kind", "list", "level", "severity", "handling", "versions", "acl", "rt", "register",
     "bit", "chips", "default", "values", "url",
 )  # fmt: skip
 
 
 def read_catalogues(codes_dir: str | Path) -> list[CodeRow]:
     """All rows of DIR/*.yaml in file order; raises KnowledgeError that names every bad row and the mend."""
+    from pathlib import Path
+
     from npu_kb.errors import KnowledgeError
 
     problems: list[Problem] = []
@@ -186,8 +189,11 @@ def _code_faults(raw: dict[str, Any], head: dict[str, Any]) -> list[tuple[str, s
         faults.append(("family", f"{family!r} is no family; use one of {', '.join(FAMILIES)}"))
     elif normal_key(family, raw["code"]) is None:
         faults.append(("code", f"{raw['code']!r} does not look like a code of family {family}; mend code or family"))
-    if "acl" in raw and normal_key("acl", raw["acl"]) is None:
-        faults.append(("acl", f"{raw['acl']!r} is no ACL code; write six digits in quotes"))
+    faults += [
+        (target, f"{raw[target]!r} is no code of family {target}; write it as its catalogue does")
+        for target in ("acl", "rt")
+        if target in raw and normal_key(target, raw[target]) is None
+    ]
     levels = raw["handling"].split("+") if "handling" in raw else []
     known = head.get("handling") or {}
     missing = [level for level in levels if level not in known]
@@ -203,7 +209,7 @@ def _nearest(field: str) -> str:
 
 def _convert(raw: dict[str, Any], head: dict[str, Any]) -> CodeRow:
     """The JSON form of a good row."""
-    family = raw.get("family", head.get("family"))
+    family: str = raw.get("family") or head["family"]
     row: CodeRow = {"family": family, "code": raw["code"], "key": normal_key(family, raw["code"])}
     row["wrapper"] = raw.get("wrapper", False)
     for name, fields in _PROSE.items():
@@ -302,6 +308,12 @@ def aicore_bits(register: int, value: int) -> list[str]:
     return keys or ["0x0"]
 
 
+def _readable_bits(register: int, value: int) -> list[str]:
+    """Like aicore_bits, but nothing for a register that reads as (nearly) all ones: it could not be read."""
+    keys = aicore_bits(register, value)
+    return keys if len(keys) <= 16 else []
+
+
 # --- codes in a text --------------------------------------------------------------------------------------------
 
 
@@ -325,7 +337,7 @@ _PATTERNS = {
     "cann": r"(?<![\w.#-])[EW](?:[A-Z]\d{4}|[1-9]\d{4}|21\d{2}[0-9A-F])(?![\w-])",
     "acl": r"(?<![\w.:/#$-])(?:10[07]|14[58]|20[07]|245|300|345|50[07]|545|[135]61)\d{3}" + _NUMBER_END,
     "rt_hex": r"\b0x0?7(?:0[1-9a-e]|1[0-9a-f]|20)00[0-9a-f]{2}\b",
-    "rt_decimal": r"(?<![\w.-])11(?:7[5-9]|8\d|9[0-5])\d{6}(?![\w.-])",
+    "rt_decimal": r"(?<![\w.-])11(?:7[5-9]|8\d|9[0-5])\d{5}(?![\w-]|\.\d)",
     "label": (
         r"(?:err(?:or)?[ _]?(?:code|no)?|ret(?:urn)?[ _]?(?:code|val(?:ue)?)?|result)\w{0,16}\s{0,3}"
         r"(?:->|=|:|\[|\(|is\b)\s{0,3}(?P<value>0x[0-9a-f]{1,20}|-?\d{1,10})(?!\w|\.\d)"
@@ -335,20 +347,24 @@ _PATTERNS = {
     "device": (
         r"(?<![0-9a-z_.#-])(?:0x)?(?:8[01cf][0-9a-f]{6}|4[01c][0-9a-f]{6}|[9ab][2468][0-9a-f]{6})(?![0-9a-z_]|-[0-9a-f])"
     ),
-    "fault_id": r"(?:fault|event|alarm|error)[ _]?(?:code|id)s?\W{1,6}(?P<value>0x[0-9a-f]{8}|\d{8,9})(?!\w)",
+    "fault_id": r"(?:fault|event|alarm|error)[ _]?(?:code|id)s?\W{1,6}(?P<value>0x[0-9a-f]{8}|\d{9}|[0-9a-f]{8})(?!\w)",
     "switch": r"\[0x[0-9a-f]{8}(?:, ?(?:\d{1,9}|na|l2|cpu|npu)){3}\]",
     "name": (
         r"\b(?:HCCL_E|ACL_ERROR|ACLNN_ERR|DRV_ERROR|RT_ERROR|TS_ERROR|AICPU_SCHEDULE_ERROR|DCMI_ERR_CODE"
         r"|NPU_ERR_CODE)_[A-Z0-9_]{2,60}\b"
     ),
-    "says_code": r"err(?:or)?[ _]?(?:code|no)|acl_?error|(?<![a-z])ret(?:urn(?:s|ed)?|[ _]?code|val)?(?![a-z])",
+    "says_code": (
+        r"err(?:or)?[ _]?(?:code|no)|acl_?error|error\W{0,3}$|错误码|返回"
+        r"|(?<![a-z])ret(?:urn(?:s|ed)?|[ _]?code|val)?(?![a-z])"
+    ),
     "counts": (
         r"(?:step|iter|iteration|seed|port|pid|tid|epoch|token|sample|line|len|length|size|timeout|batch)s?\W{0,3}$"
     ),
     "process": r"(?:\b[A-Z][A-Z0-9_]*\(|:\d{1,6}\] ?)$",
     "unit_after": r" ?(?:steps?|iters?|it|ms|us|tokens?|samples?|bytes|[kmg]i?b)\b",
+    "hal_call": r"\bhal[A-Z]\w{2,40}\b[^\n]*$",
     "core_before": r"\b(?:aic(?:ore)?|aiv(?:ec)?|ai core|vector core)\b",
-    "fault_before": r"fault|event|alarm|health|err(?:or)?[ _]?(?:code|id|no)",
+    "fault_before": r"fault|event|alarm|health|err(?:or)?[ _]?(?:code|id|no)|故障|告警|事件|错误码",
 }  # fmt: skip
 _SURE_ACL = ("507", "107", "207", "561")
 _CANN_MODULES = frozenset("ABCDEFHIJKLMNOPUZ")
@@ -421,7 +437,7 @@ def _find_registers(scan: _Scan) -> None:
             if indexes and value:
                 scan.add("aicore", f"{value}@950", start, end, "label")
             elif not indexes and register < 3 and (value or (silent and register == 0)):
-                for key in aicore_bits(register, value):
+                for key in _readable_bits(register, value):
                     scan.add("aicore", key, start, end, "label")
 
 
@@ -452,16 +468,20 @@ def _labelled(scan: _Scan, name: str, spelling: str, value: int, at: int) -> lis
     is_hex = spelling.startswith("0x")
     plain = name.removesuffix(" is").replace(" ", "").replace("_", "")
     says_code = plain in ("errcode", "errorcode", "retcode") or plain.startswith("tserr")
-    if name.startswith("drv") and (value <= 99 or value in (65534, 65535)):
-        return [("drv", str(value))]
-    if "no" in plain and is_hex and value >> 24 == 5:
+    if 0 < value <= 99 or value in (65534, 65535):
+        called = name.startswith("ret") and _regex("hal_call").search(scan.text[max(0, at - 80) : at])
+        if name.startswith("drv") or called:
+            return [("drv", str(value))]
+    if "no" in plain and is_hex and (value >> 24 == 5 or (len(spelling) == 18 and value <= 0xFFFF)):
         return [("hccl", str(value & 0xFFFF))]
-    if says_code and plain != "retcode" and _regex("core_before").search(scan.before(at, 200)):
-        if is_hex and value < 1 << 64 and len(spelling) != 10:
-            return [("aicore", key) for key in aicore_bits(0, value)]
+    is_short_hex = is_hex and says_code and len(spelling) <= 5
+    names_task = is_short_hex and name in ("errorcode", "errcode")
+    if says_code and plain != "retcode" and not names_task and _regex("core_before").search(scan.before(at, 200)):
+        if is_hex and value < 1 << 64:
+            return [("aicore", key) for key in _readable_bits(0, value)]
         if not is_hex and 0 < value <= 999:
             return [("aicore", f"{value}@950")]
-    if is_hex and says_code and len(spelling) <= 5:
+    if is_short_hex:
         return [("ts", f"0x{value:X}")]
     if not is_hex and says_code and (11000 <= value <= 11009 or 21000 <= value <= 21599):
         return [("aicpu", str(value))]
@@ -475,7 +495,10 @@ def _labelled(scan: _Scan, name: str, spelling: str, value: int, at: int) -> lis
 
 
 def _speaks_of_hccl(scan: _Scan, name: str, at: int) -> bool:
-    return "hccl" in name or "hcom" in name or "hccl" in scan.before(at, 160)
+    """Whether a small number is an HcclResult; a decimal `errno` is the system's."""
+    if "hccl" in name or "hcom" in name:
+        return True
+    return ("ret" in name or "code" in name) and "hccl" in scan.before(at, 400)
 
 
 def _acl_family(digits: str) -> str | None:
@@ -514,10 +537,10 @@ def _find_cann(scan: _Scan) -> None:
     """Message identifiers; unlisted ones only where they stand as one: `EI0021:`, `(EI0021)`, `ErrorCode=EI0021`."""
     for found in _regex("cann").finditer(scan.text):
         key = found[0]
-        if scan.row("cann", key):
-            scan.add("cann", key, found.start(), found.end(), "listed")
-        elif _stands_as_id(scan, found.start(), found.end()):
+        if _stands_as_id(scan, found.start(), found.end()):
             scan.add("cann", key, found.start(), found.end(), "label")
+        elif scan.row("cann", key):
+            scan.add("cann", key, found.start(), found.end(), "listed")
         elif scan.lookup is None and key[0] == "E" and key[1] in _CANN_MODULES:
             scan.add("cann", key, found.start(), found.end(), "shape")
 
@@ -544,6 +567,8 @@ def _find_runtime(scan: _Scan) -> None:
     if "117" in scan.text or "118" in scan.text or "119" in scan.text:
         for found in _regex("rt_decimal").finditer(scan.text):
             key = f"0x{int(found[0]):X}"
+            if _is_count(scan, *found.span()):
+                continue
             if int(found[0]) & 0xFF00 == 0 and (scan.lookup is None or scan.row("rt", key)):
                 scan.add("rt", key, found.start(), found.end(), "shape")
 
@@ -703,9 +728,10 @@ def _hex_readings(value: int, length: int) -> list[Reading]:
     family = _acl_family(str(value))
     if family:
         readings.append(Reading(family, str(value), "possible"))
-    if value < 1 << 64:
-        sure = "possible" if length <= 5 or length == 10 else "likely"
-        readings += [Reading("aicore", key, sure) for key in aicore_bits(0, value)]
+    bits = aicore_bits(0, value) if value < 1 << 64 else []
+    if length != 10 or len(bits) <= 3:
+        sure = "likely" if length > 5 and length != 10 and len(bits) <= 2 else "possible"
+        readings += [Reading("aicore", key, sure) for key in bits]
     return readings
 
 
@@ -727,7 +753,8 @@ def _decimal_readings(bare: str, value: int) -> list[Reading]:
         readings.append(Reading("ts", f"0x{value:X}", "possible"))
         readings.append(Reading("aicore", f"{value}@950", "possible"))
     if value == 0:
-        readings += [Reading(family, key, "possible") for family, key in (("acl", "0"), ("aclnn", "0"), ("aicore", "0x0"))]
+        readings += [Reading("acl", "0", "possible"), Reading("aclnn", "0", "possible")]
+        readings.append(Reading("aicore", "0x0", "possible"))
     return readings
 
 

@@ -21,8 +21,9 @@ from npu_kb.patterns import TextPattern, required_literal
 if TYPE_CHECKING:
     import sqlite_utils
 
-    from npu_kb.knowledge.entry import Block
+    from npu_kb.knowledge.entry import Block, CodeCondition
     from npu_kb.knowledge.load import LoadedKnowledge
+
 
 def compile_knowledge(directories: list[Path], key: str) -> sqlite3.Connection:
     """Compile kb folders (later ones win) into an SQLite database in memory.
@@ -44,16 +45,16 @@ def compile_loaded(loaded: LoadedKnowledge, directories: list[Path], key: str) -
     _insert_entries(database, loaded)
     _insert_codes(database, directories)
     _insert_commands(database, directories)
-    database["topic"].insert_all({"id": id, "doc": _json(names)} for id, names in loaded.topics.items())
-    database["meta"].insert({"key": "problems", "value": "\n".join(map(str, loaded.problems))})
-    database["meta"].insert({"key": "next_steps", "value": _json(loaded.next_steps)})
-    database["meta"].insert_all([{"key": "format", "value": FORMAT}, {"key": "source", "value": key}])
+    database.table("topic").insert_all({"id": id, "doc": _json(names)} for id, names in loaded.topics.items())
+    database.table("meta").insert({"key": "problems", "value": "\n".join(map(str, loaded.problems))})
+    database.table("meta").insert({"key": "next_steps", "value": _json(loaded.next_steps)})
+    database.table("meta").insert_all([{"key": "format", "value": FORMAT}, {"key": "source", "value": key}])
     connection.commit()
     return connection
 
 
 def write_database(connection: sqlite3.Connection, target: Path) -> None:
-    """Put the database at `target` in one step, so that a reader sees the old file or the new one; OSError if it cannot."""
+    """Put the database at `target` in one step, so that readers see the old file or the new one."""
     target.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=target.name, suffix=".part")
     try:
@@ -79,16 +80,16 @@ def _dump_bytes(connection: sqlite3.Connection) -> bytes:
 def _create_tables(connection: sqlite3.Connection) -> None:
     connection.executescript(
         """
-        CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
+        CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT);
         CREATE TABLE entry(n INTEGER PRIMARY KEY, id TEXT UNIQUE, doc TEXT);
-        CREATE TABLE alias(alias TEXT PRIMARY KEY, id TEXT) WITHOUT ROWID;
+        CREATE TABLE alias(alias TEXT PRIMARY KEY, id TEXT);
         CREATE TABLE block(n INTEGER PRIMARY KEY, doc TEXT);
-        CREATE TABLE trigger(kind TEXT, value TEXT, block INTEGER, PRIMARY KEY(kind, value, block)) WITHOUT ROWID;
-        CREATE TABLE code(family TEXT, key TEXT, code TEXT, doc TEXT, PRIMARY KEY(family, key)) WITHOUT ROWID;
+        CREATE TABLE trigger(kind TEXT, value TEXT, block INTEGER, PRIMARY KEY(kind, value, block));
+        CREATE TABLE code(family TEXT, key TEXT, code TEXT, doc TEXT, PRIMARY KEY(family, key));
         CREATE INDEX code_by_code ON code(code);
-        CREATE TABLE code_entry(family TEXT, key TEXT, id TEXT, PRIMARY KEY(family, key, id)) WITHOUT ROWID;
-        CREATE TABLE command(id TEXT PRIMARY KEY, doc TEXT) WITHOUT ROWID;
-        CREATE TABLE topic(id TEXT PRIMARY KEY, doc TEXT) WITHOUT ROWID;
+        CREATE TABLE code_entry(family TEXT, key TEXT, id TEXT, PRIMARY KEY(family, key, id));
+        CREATE TABLE command(id TEXT PRIMARY KEY, doc TEXT);
+        CREATE TABLE topic(id TEXT PRIMARY KEY, doc TEXT);
         """
     )
 
@@ -100,26 +101,25 @@ def _insert_entries(database: sqlite_utils.Database, loaded: LoadedKnowledge) ->
         if entry.status == "deprecated":
             continue
         doc = entry.model_dump(mode="json", exclude_none=True)
-        database["entry"].insert({"n": n, "id": entry.id, "doc": _json(doc)})
-        database["alias"].insert_all({"alias": alias, "id": entry.id} for alias in entry.aliases)
+        database.table("entry").insert({"n": n, "id": entry.id, "doc": _json(doc)})
+        database.table("alias").insert_all({"alias": alias, "id": entry.id} for alias in entry.aliases)
         for block in entry.match:
             _insert_block(database, n, block, literals)
         _link_codes(database, entry.id, entry.match)
-    database["meta"].insert({"key": "literals", "value": "\n".join(literals)})
+    database.table("meta").insert({"key": "literals", "value": "\n".join(literals)})
 
 
 def _insert_block(database: sqlite_utils.Database, entry: int, block: Block, literals: dict[str, int]) -> None:
     compiled = compile_block(block)
-    number = database["block"].count
-    database["block"].insert({"n": number, "doc": _json({"entry": entry, **compiled})})
+    number = database.table("block").count
+    database.table("block").insert({"n": number, "doc": _json({"entry": entry, **compiled})})
     for kind, value in triggers(compiled):
         stored = str(literals.setdefault(value, len(literals))) if kind == "text" else value
-        database["trigger"].insert({"kind": kind, "value": stored, "block": number}, ignore=True)
+        database.table("trigger").insert({"kind": kind, "value": stored, "block": number}, ignore=True)
 
 
 def compile_block(block: Block) -> dict[str, Any]:
     """The run-time form of a block: patterns as [literal, regex, trailing, weight], codes as [family, key]."""
-    from npu_kb.knowledge.codes import normal_key
 
     def patterns(sources: list[str]) -> list[list[Any]]:
         parsed = [TextPattern.parse(source) for source in sources]
@@ -130,11 +130,17 @@ def compile_block(block: Block) -> dict[str, Any]:
         "any": patterns(block.any),
         "none": patterns(block.none),
         "regex": [[required_literal(source), source] for source in block.regex],
-        "code": [[c.family, normal_key(c.family, c.value)] for c in block.code],
+        "code": [[c.family, _key(c)] for c in block.code],
         "fact": [fact.model_dump(exclude_none=True) for fact in block.fact],
         "within": block.within,
         "proves": block.proves,
     }
+
+
+def _key(condition: CodeCondition) -> str:
+    from npu_kb.knowledge.codes import normal_key
+
+    return normal_key(condition.family, condition.value) or condition.value
 
 
 def triggers(block: dict[str, Any]) -> list[tuple[str, str]]:
@@ -153,13 +159,13 @@ def triggers(block: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _link_codes(database: sqlite_utils.Database, id: str, blocks: list[Block]) -> None:
     """Link an entry to every code that its conditions name or its texts print."""
-    from npu_kb.knowledge.codes import find_codes, normal_key
+    from npu_kb.knowledge.codes import find_codes
 
-    codes = {(c.family, normal_key(c.family, c.value)) for block in blocks for c in block.code}
+    codes = {(str(c.family), _key(c)) for block in blocks for c in block.code}
     for block in blocks:
         for source in [*block.text, *block.any]:
             codes |= {(mention.family, mention.key) for mention in find_codes(source)}
-    database["code_entry"].insert_all(
+    database.table("code_entry").insert_all(
         ({"family": family, "key": key, "id": id} for family, key in sorted(codes)), ignore=True
     )
 
@@ -169,7 +175,7 @@ def _insert_codes(database: sqlite_utils.Database, directories: list[Path]) -> N
 
     for directory in directories:
         if (folder := directory / "codes").is_dir():
-            database["code"].insert_all(
+            database.table("code").insert_all(
                 (
                     {"family": r["family"], "key": str(r["key"]), "code": str(r["code"]), "doc": _json(r)}
                     for r in read_catalogues(folder)
@@ -183,7 +189,7 @@ def _insert_commands(database: sqlite_utils.Database, directories: list[Path]) -
 
     for directory in directories:
         if (path := directory / "commands.yaml").is_file():
-            database["command"].insert_all(
+            database.table("command").insert_all(
                 ({"id": command.id, "doc": _json(command.document())} for command in read_commands(path)), replace=True
             )
 

@@ -21,7 +21,9 @@ Role = Literal["root", "follow-on", "wrapper"]
 Status = Literal["draft", "reported", "confirmed", "deprecated"]
 Verdict = Literal["certain", "likely", "possible"]
 Effect = Literal["read", "write", "restart", "reset", "replace"]
-CodeFamily = Literal["acl", "aclnn", "rt", "ts", "aicpu", "cann", "torch_npu", "hccl", "drv", "dcmi", "device", "aicore"]
+CodeFamily = Literal[
+    "acl", "aclnn", "rt", "ts", "aicpu", "cann", "torch_npu", "hccl", "drv", "dcmi", "device", "aicore"
+]
 Component = Literal[
     "driver", "firmware", "cann", "torch", "torch_npu", "torchvision", "vllm", "vllm_ascend", "mindspore", "mindie",
     "triton_ascend", "transformers", "deepspeed", "mindspeed", "sglang", "python",
@@ -50,7 +52,7 @@ class CodeCondition(Model):
     """An error code that the paste must contain, in any spelling."""
 
     family: CodeFamily = Field(description="Catalogue of the code: acl, cann, hccl, device, ... 错误码所属类别。")
-    value: str = Field(description="The code as its catalogue prints it, quoted: '507018', 'EI0006'. 错误码（加引号）。")
+    value: str = Field(description="The code, quoted: '507018', 'EI0006'. 错误码（加引号）。")
 
 
 class FactCondition(Model):
@@ -75,7 +77,7 @@ class Block(Model):
     text: list[Pattern] = Field(
         default=[],
         description="Exact program text, all of them must be present. <*> stands for anything in between, <int>, <hex>"
-        " and <word> for one value, <word:name> captures it. White space and case do not matter. 程序原文，必须全部出现。",
+        " and <word> for one value, <word:name> captures it. White space and case do not matter. 程序原文，全部出现。",
     )
     any: list[Pattern] = Field(default=[], description="At least one of these texts is present. 至少出现其一。")
     regex: list[Pattern] = Field(default=[], description="Python regexes over one line each, all must match. 正则。")
@@ -190,10 +192,10 @@ class Entry(Model):
     role: Role = Field(default="root", description="root, follow-on (another fault causes it), wrapper. 角色。")
     status: Status = Field(description="draft, reported (one source, unsure), confirmed, deprecated. 状态。")
     symptom: Bilingual = Field(description="What the user sees, in words they would search for. 用户看到的现象。")
-    match: list[Block] = Field(default=[], description="Ways to recognise it; any one is enough. 匹配条件，任一成立即可。")
+    match: list[Block] = Field(default=[], description="Ways to recognise it; one is enough. 匹配条件，任一即可。")
     versions: Versions = Field(default_factory=Versions, description="Versions and chips concerned. 相关版本与芯片。")
     cause: Bilingual = Field(description="Why it happens, concretely. 根因。")
-    causes: list[Slug] = Field(default=[], description="Ids of entries whose symptom this one brings about. 由其引发的条目。")
+    causes: list[Slug] = Field(default=[], description="Ids of entries that this one brings about. 由其引发的条目。")
     related: list[Slug] = Field(default=[], description="Ids of entries worth reading beside this one. 相关条目。")
     diagnose: list[Check] = Field(default=[], description="Commands to run, in order. 诊断命令（按顺序）。")
     fix: list[Fix] = Field(min_length=1, description="Remedies, the mildest first. 处理办法，由轻到重。")

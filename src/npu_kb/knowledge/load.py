@@ -26,12 +26,15 @@ class LoadedEntry:
 
 @dataclass
 class LoadedKnowledge:
-    """What the folders hold: entries by id (later folders win), topics, and everything that is wrong."""
+    """What the folders hold: entries by id (later folders win), topics, and what is wrong."""
 
     entries: dict[str, LoadedEntry] = field(default_factory=dict)
     topics: dict[str, dict[str, str]] = field(default_factory=dict)
     next_steps: list[dict[str, Any]] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    """Why files were left out."""
+    link_problems: list[Problem] = field(default_factory=list)
+    """What is wrong between files that could be read: unknown topics, links into nothing."""
 
 
 def load_entries(directories: list[Path]) -> LoadedKnowledge:
@@ -48,10 +51,12 @@ def load_entries(directories: list[Path]) -> LoadedKnowledge:
                 continue
             if item.entry.id in here:
                 other = here[item.entry.id].file.path
-                loaded.problems.append(item.file.problem(("id",), f"stands in {other} too; give one of them another id"))
+                loaded.problems.append(
+                    item.file.problem(("id",), f"stands in {other} too; give one of them another id")
+                )
             here[item.entry.id] = item
         loaded.entries.update(here)
-    loaded.problems += _cross_problems(loaded)
+    loaded.link_problems += _cross_problems(loaded)
     return loaded
 
 

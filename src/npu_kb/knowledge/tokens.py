@@ -2,7 +2,7 @@
 
 | text | terms |
 |---|---|
-| `显存不足` | `显存` `存不` `不足`, and each character as a weak term |
+| `显存不足` | `显存`, `存不`, `不足` (and each character, of kind `char`: a unit of phrases that is not indexed) |
 | `compiling`, `compiled` | `compil`, the stem |
 | `time-out` | `=time_out`, `timeout`, `time`, `out` |
 | `HCCL_CONNECT_TIMEOUT` | `=hccl_connect_timeout`, `hccl`, `connect`, `timeout` |
@@ -20,7 +20,7 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-Kind = Literal["word", "code", "part", "number", "pair", "char", "negated"]
+Kind = Literal["word", "code", "part", "number", "pair", "single", "char", "negated"]
 
 _CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _RUN = re.compile(rf"[{_CJK}]+|[A-Za-z0-9_]+(?:['.\-:/][A-Za-z0-9_]+)*")
@@ -110,7 +110,7 @@ def _last_letter(word: str) -> str:
 
 def _cjk_terms(run: str, start: int) -> Iterator[Term]:
     for i, character in enumerate(run):
-        yield Term(character, start + i, start + i + 1, "char")
+        yield Term(character, start + i, start + i + 1, "char" if len(run) > 1 else "single")
         if i + 1 < len(run):
             yield Term(run[i : i + 2], start + i, start + i + 2, "pair")
 

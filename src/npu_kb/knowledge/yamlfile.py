@@ -56,9 +56,7 @@ def read_yaml(path: Path) -> tuple[Located | None, list[Problem]]:
     return (None if problems else Located(path, value, marks)), problems
 
 
-def _walk(
-    path: Path, node: Any, where: Where, marks: dict[Where, tuple[int, int]], above: set[int]
-) -> list[Problem]:
+def _walk(path: Path, node: Any, where: Where, marks: dict[Where, tuple[int, int]], above: set[int]) -> list[Problem]:
     marks[where] = (node.start_mark.line + 1, node.start_mark.column + 1)
     if id(node) in above or len(where) > 12:
         return [Problem(path, *marks[where], ".".join(map(str, where)), "nested too deeply; write it out flat")]

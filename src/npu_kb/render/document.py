@@ -1,4 +1,4 @@
-"""A match or an entry as a plain document: captured words filled in, commands written out. All formats start from it."""
+"""A match or an entry as a plain document: captured words filled in, commands written out. Formats start from it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,9 @@ def match_document(match: Match, knowledge: Knowledge) -> dict[str, Any]:
     }
 
 
-def entry_document(entry: dict[str, Any], knowledge: Knowledge, captures: dict[str, str] | None = None) -> dict[str, Any]:
+def entry_document(
+    entry: dict[str, Any], knowledge: Knowledge, captures: dict[str, str] | None = None
+) -> dict[str, Any]:
     """An entry with `{name}` slots filled and its diagnostic commands written out."""
     words = captures or {}
     document = {
@@ -67,7 +69,12 @@ def _command(check: dict[str, Any], knowledge: Knowledge) -> dict[str, Any]:
         return {name: check[name] for name in ("run", "effect", "expect")}
     command = knowledge.command(check["command"]) or {}
     shown = {"command": check["command"], "run": command.get("run", check["command"])}
-    return {**shown, "effect": command.get("effect", "read"), "root": command.get("root", ""), "expect": check["expect"]}
+    return {
+        **shown,
+        "effect": command.get("effect", "read"),
+        "root": command.get("root", ""),
+        "expect": check["expect"],
+    }
 
 
 def _facts(diagnosis: Diagnosis) -> dict[str, Any]:

@@ -5,7 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from npu_kb.intake.clean import printable
-from npu_kb.render.text import EFFECT_NAMES, SEVERITY_NAMES, VERDICT_NAMES, Style, choose, clipped, label, width_of, wrap
+from npu_kb.render.text import (
+    EFFECT_NAMES,
+    SEVERITY_NAMES,
+    VERDICT_NAMES,
+    Style,
+    choose,
+    clipped,
+    label,
+    width_of,
+    wrap,
+)
 
 _LABEL_WIDTH = 9
 _VERDICT_COLOURS = {"certain": "green", "likely": "yellow", "possible": "cyan"}
@@ -130,7 +140,11 @@ def applies_note(applies: dict[str, Any], lang: str) -> str:
         return ""
     if state == "unknown":
         names = ", ".join(applies["needed"])
-        return f"取决于版本：{names}（日志中没有）。" if zh else f"depends on the version of {names}, which the log does not show."
+        return (
+            f"取决于版本：{names}（日志中没有）。"
+            if zh
+            else f"depends on the version of {names}, which the log does not show."
+        )
     seen, span = f"{applies['component']} {applies['version']}", applies["range"]
     if state == "applies":
         return f"{seen} 在受影响范围内（{span}）。" if zh else f"{seen} is affected ({span})."
@@ -184,7 +198,9 @@ def entry_text(document: dict[str, Any], lang: str, colour: bool, width: int = 8
     """An entry at length, for `show`."""
     page = Page(lang, colour, width)
     zh = "zh" if lang == "zh" else "en"
-    heading = f"{document['layer']} / {document['topic']} / {SEVERITY_NAMES[document['severity']][zh]} / {document['status']}"
+    heading = (
+        f"{document['layer']} / {document['topic']} / {SEVERITY_NAMES[document['severity']][zh]} / {document['status']}"
+    )
     page.lines.append(f"{page.style(document['id'], 'dim')}  {heading}")
     for title in choose(document["title"], lang):
         page.paragraph(title, 0, "bold")

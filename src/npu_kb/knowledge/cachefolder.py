@@ -1,0 +1,86 @@
+"""Folders of derived files in the user's cache: put there in one step, checked before use, dropped when old.
+
+Other programs of the same user may build and read the same folder at the same time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from zlib import crc32
+
+_MANIFEST = "manifest.json"
+_UNFINISHED = (".part", ".old")
+_HOUR = 3600.0
+
+
+def private_folder(directory: Path | str, name: str) -> Path | None:
+    """The folder `name` inside `directory`, made if need be; None unless it belongs to this user alone."""
+    folder = Path(directory) / name
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        status = folder.lstat()
+    except OSError:
+        return None
+    others_may_write = bool(status.st_mode & 0o022)
+    own = folder.is_dir() and not folder.is_symlink() and status.st_uid == os.getuid()
+    return folder if own and not others_may_write else None
+
+
+def is_whole(path: Path) -> bool:
+    """Whether the folder holds exactly what was put there."""
+    try:
+        manifest = json.loads((path / _MANIFEST).read_text("utf-8"))
+        return bool(manifest) and all(_checksum(path / name) == value for name, value in manifest.items())
+    except (OSError, ValueError, AttributeError):
+        return False
+
+
+def place(path: Path, fill: Callable[[Path], None]) -> None:
+    """Let `fill` write a folder and put it at `path` in one step, unless a whole one is there by then."""
+    scratch = Path(tempfile.mkdtemp(dir=path.parent, prefix=f"{path.name}-", suffix=".part"))
+    damaged = scratch.with_suffix(".old")
+    try:
+        fill(scratch)
+        manifest = {file.name: _checksum(file) for file in scratch.iterdir() if file.is_file()}
+        (scratch / _MANIFEST).write_text(json.dumps(manifest), "utf-8")
+        if path.exists() and not is_whole(path):
+            with contextlib.suppress(FileNotFoundError):
+                path.rename(damaged)
+        if not path.exists():
+            _rename_unless_there(scratch, path)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+        shutil.rmtree(damaged, ignore_errors=True)
+
+
+def drop_old(folder: Path, keep: int) -> None:
+    """Remove all but the `keep` latest folders in `folder`, and what killed programs left unfinished."""
+    ages: list[tuple[float, Path]] = []
+    for path in folder.iterdir():
+        with contextlib.suppress(OSError):
+            age = time.time() - path.stat().st_mtime
+            if path.suffix not in _UNFINISHED:
+                ages.append((age, path))
+            elif age > _HOUR:
+                shutil.rmtree(path, ignore_errors=True)
+    for _, path in sorted(ages)[keep:]:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _rename_unless_there(source: Path, target: Path) -> None:
+    try:
+        source.rename(target)
+    except OSError:
+        if not target.exists():
+            raise
+
+
+def _checksum(path: Path) -> int:
+    return crc32(path.read_bytes())

@@ -1,0 +1,234 @@
+"""What the codes given to `npu-kb explain` mean: readings joined with the catalogues, as plain data."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from npu_kb.knowledge.codes import FAMILIES, CodeLookup, CodeRow, Reading, device_layout, interpret
+
+EntriesForCode = Callable[[str, str], Sequence[dict[str, Any]]]
+"""The knowledge entries (documents with id and title) that concern a family and key."""
+
+_MAX_WORDS = 50
+_NEAR = 5
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One meaning of a word: the catalogue row, or what the bits of an unlisted device code say."""
+
+    family: str
+    key: str
+    sure: str
+    """certain, likely or possible."""
+    row: CodeRow | None
+    layout: dict[str, Any] | None = None
+    related: tuple[CodeRow, ...] = ()
+    """Rows of the codes that this one is turned into, or of its twin."""
+    entries: tuple[dict[str, Any], ...] = ()
+    """Id and title of the knowledge entries that concern it."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON form: the row's fields beside family, code, sure, layout, related and entries."""
+        document: dict[str, Any] = {"family": self.family, "code": self.key, "key": self.key, **(self.row or {})}
+        document["sure"] = self.sure
+        document["listed"] = self.row is not None
+        if self.layout:
+            document["layout"] = self.layout
+        document["related"] = [_brief(row) for row in self.related]
+        document["entries"] = list(self.entries)
+        return document
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """All that is known about one word."""
+
+    word: str
+    findings: list[Finding] = field(default_factory=list)
+    listing: list[CodeRow] = field(default_factory=list)
+    """Rows whose code or symbol starts with the word."""
+    unlisted: list[Reading] = field(default_factory=list)
+    """Codes that the word surely is, but which no catalogue has."""
+    near: list[CodeRow] = field(default_factory=list)
+    """Rows that are spelt alike, if nothing was found."""
+
+    @property
+    def found(self) -> bool:
+        """Whether anything is known."""
+        return bool(self.findings or self.listing)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON form."""
+        return {
+            "word": self.word,
+            "found": self.found,
+            "codes": [finding.to_dict() for finding in self.findings],
+            "listing": [_brief(row) for row in self.listing],
+            "unlisted": [{"family": reading.family, "code": reading.key} for reading in self.unlisted],
+            "near": [_brief(row) for row in self.near],
+        }
+
+
+def _brief(row: CodeRow) -> dict[str, Any]:
+    return {name: row[name] for name in ("family", "code", "symbol", "meaning") if name in row}
+
+
+def explain(words: Sequence[str], lookup: CodeLookup, entries_for_code: EntriesForCode) -> list[Explanation]:
+    """One explanation per word; `hcclRet -> 4` in three words counts as one."""
+    return [_explain_word(word, lookup, entries_for_code) for word in joined_words(words)[:_MAX_WORDS]]
+
+
+def joined_words(words: Sequence[str]) -> list[str]:
+    """Words with a label and its number put together: ['hcclRet', '->', '4', 'EI'] gives ['hcclRet -> 4', 'EI']."""
+    joined: list[str] = []
+    for word in words:
+        if joined and (_is_open(joined[-1]) or word in ("->", "=", ":", "is")):
+            joined[-1] += " " + word
+        elif word.strip():
+            joined.append(word)
+    return joined
+
+
+def _is_open(word: str) -> bool:
+    return word.endswith(("->", "=", ":", " is")) or word.count("(") > word.count(")")
+
+
+def _explain_word(word: str, lookup: CodeLookup, entries_for_code: EntriesForCode) -> Explanation:
+    explanation = Explanation(word)
+    readings = interpret(word)
+    for reading in readings:
+        if reading.family == "symbol":
+            _add_symbol(explanation, reading, lookup, entries_for_code)
+        elif reading.family != "prefix":
+            _add_code(explanation, reading, lookup, entries_for_code)
+    if any(finding.row and finding.sure == "certain" for finding in explanation.findings):
+        explanation.findings[:] = [finding for finding in explanation.findings if finding.sure == "certain"]
+    for reading in readings:
+        if reading.family == "prefix" and _is_worth_listing(reading.key, explanation):
+            found = [finding.row for finding in explanation.findings]
+            explanation.listing.extend(row for row in _rows_with_prefix(reading.key, lookup) if row not in found)
+    if not explanation.found:
+        explanation.near.extend(_near_rows(word, lookup))
+    return explanation
+
+
+def _add_code(explanation: Explanation, reading: Reading, lookup: CodeLookup, entries_for_code: EntriesForCode) -> None:
+    row = lookup.lookup(reading.family, reading.key)
+    layout = None
+    if reading.family == "device" and reading.sure == "certain" and (row is None or row.get("list") == "dms-event"):
+        layout = _named_layout(reading.key, lookup, listed=row is not None)
+    sure = reading.sure
+    if row is None and layout and not layout.get("component"):
+        sure = "possible"
+    if row or layout:
+        related = tuple(_related_rows(reading.key, row, layout, lookup))
+        entries = _brief_entries(entries_for_code(reading.family, reading.key))
+        explanation.findings.append(Finding(reading.family, reading.key, sure, row, layout, related, entries))
+    elif reading.sure == "certain":
+        explanation.unlisted.append(reading)
+
+
+def _add_symbol(
+    explanation: Explanation, reading: Reading, lookup: CodeLookup, entries_for_code: EntriesForCode
+) -> None:
+    """A name: a symbol of any family, an environment variable, or the start of several."""
+    rows = _rows_with_prefix(reading.key, lookup)
+    exact = [row for row in rows if reading.key in (row.get("symbol"), row["code"])]
+    for row in exact:
+        found = Reading(row["family"], row["key"], reading.sure)
+        _add_code(explanation, found, lookup, entries_for_code)
+    if not exact:
+        explanation.listing.extend(rows)
+
+
+def _brief_entries(entries: Sequence[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
+    return tuple({"id": entry["id"], "title": entry["title"]} for entry in entries)
+
+
+def _related_rows(
+    key: str, row: CodeRow | None, layout: dict[str, Any] | None, lookup: CodeLookup
+) -> Iterator[CodeRow]:
+    """The ACL code of a runtime code, the runtime code of a driver result, the fault of a recovery event."""
+    for family in ("acl", "rt"):
+        target = row and family in row and lookup.lookup(family, row[family])
+        if target:
+            yield target
+    if layout and layout.get("recovery") and (target := lookup.lookup("device", "0xA" + key[3:])):
+        yield target
+
+
+# --- unlisted device codes --------------------------------------------------------------------------------------
+
+
+def _named_layout(key: str, lookup: CodeLookup, listed: bool) -> dict[str, Any] | None:
+    """The fields of a device code, named after the listed codes that share them."""
+    layout = device_layout(key)
+    if layout is None or listed:
+        return layout
+    if layout["layout"] == "bbox":
+        same = [row for row, other in _device_rows("0xA", lookup) if other.get("module") == layout["module"]]
+        return {**layout, "component": _commonest(row.get("module") for row in same)}
+    rows = list(_device_rows(key[:3], lookup))
+    node = [row for row, other in rows if other.get("node") == layout["node"]]
+    sensor = [row for row, other in rows if other.get("sensor") == layout["sensor"]]
+    event = (layout["sensor"], layout["state"])
+    alike = [row for row, other in rows if (other.get("sensor"), other.get("state")) == event]
+    return {
+        **layout,
+        "component": _commonest(row.get("module") for row in node),
+        "kind": _commonest(row.get("kind") for row in sensor),
+        "event": _commonest(str(row["meaning"]["en"]).partition(": ")[2] for row in alike),
+    }
+
+
+def _device_rows(prefix: str, lookup: CodeLookup) -> Iterator[tuple[CodeRow, dict[str, Any]]]:
+    for row in lookup.with_prefix(prefix):
+        if row["family"] == "device" and (layout := device_layout(row["key"])):
+            yield row, layout
+
+
+def _commonest(names: Any) -> str | None:
+    counted = Counter(name for name in names if name)
+    return counted.most_common(1)[0][0] if counted else None
+
+
+# --- prefixes and near spellings --------------------------------------------------------------------------------
+
+
+def _is_worth_listing(prefix: str, explanation: Explanation) -> bool:
+    """One letter or a short number that has its own readings is no prefix."""
+    if any(finding.sure == "certain" for finding in explanation.findings):
+        return False
+    digits = prefix[2:] if prefix[:2].lower() == "0x" else prefix
+    return len(digits) >= (3 if explanation.findings else 2)
+
+
+def _rows_with_prefix(prefix: str, lookup: CodeLookup) -> list[CodeRow]:
+    """Rows that start so, whichever case and with or without 0x; each once."""
+    digits = prefix[2:] if prefix[:2].lower() == "0x" else prefix
+    spellings = [prefix, digits.upper()] if digits == prefix else []
+    if re.fullmatch(r"[0-9A-Fa-f]{2,8}", digits):
+        spellings += ["0x" + digits.upper(), "[0x" + digits.lower()]
+    rows = {(row["family"], row["key"]): row for spelling in spellings for row in lookup.with_prefix(spelling)}
+    return sorted(rows.values(), key=_natural_order)
+
+
+def _natural_order(row: CodeRow) -> tuple[int, int, str]:
+    """Families in their usual order, numbers by size."""
+    family, key = str(row["family"]), str(row["key"])
+    return FAMILIES.index(family), 0 if family == "env" else len(key), key
+
+
+def _near_rows(word: str, lookup: CodeLookup) -> list[CodeRow]:
+    """Rows whose code differs from the word by a slip."""
+    import difflib
+
+    wanted = word.strip().upper()[:40]
+    rows = {str(row["code"]): row for row in _rows_with_prefix(wanted[:2], lookup)} if len(wanted) > 3 else {}
+    close = difflib.get_close_matches(wanted, rows, _NEAR, 0.75)
+    return [rows[code] for code in close]

@@ -1,0 +1,372 @@
+"""Full text search over entries, in both languages; the one module that knows Whoosh.
+
+An entry is one Whoosh document: a bag of terms whose weight says in which field they stand (BM25F with one field).
+A query is a list of wishes: each is a term of the query with what may stand in its place (a synonym group, the
+spelling that was meant). An entry scores the best of each wish, and more if it answers many of them.
+
+Whoosh unpickles its files, so an index is only ever read from a folder that belongs to the user alone, and is built
+on the host that searches it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from npu_kb import __version__, locations
+from npu_kb.knowledge import cachefolder
+from npu_kb.knowledge.synonyms import Synonyms, read_synonyms
+from npu_kb.knowledge.tokens import Term, terms
+
+if TYPE_CHECKING:
+    from npu_kb.knowledge.base import Knowledge
+
+Document = dict[str, Any]
+
+FORMAT = 1
+"""Changes with the terms or weights that an index holds."""
+
+_FIELD = "content"
+_MARK, _GAP = "\x1f", "\x1e"
+_KEPT_INDEXES = 4
+
+_WEIGHTS = {
+    "id": 3.0, "title": 4.0, "symptom": 4.0, "topic": 2.0, "layer": 0.5, "match": 3.0, "hit": 2.0,
+    "cause": 1.5, "fix": 1.0, "verify": 0.5, "expect": 0.5,
+}  # fmt: skip
+_WISH_WEIGHTS = {
+    "word": 1.0, "code": 1.5, "number": 1.5, "part": 0.4, "pair": 0.6, "single": 0.4, "negated": 0.5, "own": 3.0,
+}  # fmt: skip
+_SHORT_NUMBER_WEIGHT = 0.2
+_SYNONYM_FACTOR = 0.8
+_TYPO_FACTOR = 0.7
+_COVERAGE_POWER = 0.5
+_BM25_B, _BM25_K1 = 0.3, 2.0
+
+_LEAST_FUZZY = 5
+_QUERY_CHARS = 2000
+_SLOT = re.compile(r"<\*>|<[a-z]+(?::[a-z_]+)?>|\{[a-z_]+\}")
+_LITERAL = re.compile(r"(?<!\\)[A-Za-z_\u4e00-\u9fff][\w.\u4e00-\u9fff]{2,}")
+_OPPOSITE = re.compile(r"^(?:un|in|im|non|dis)")
+
+
+@dataclass(frozen=True)
+class Hit:
+    """An entry that answers a query: how well, how much of the query, and by which terms."""
+
+    id: str
+    score: float
+    coverage: float
+    """The part of the query, by weight, that the entry speaks of: 0 to 1."""
+    highlights: frozenset[str]
+    """Terms (see tokens.py) that matched, to mark them where the entry is shown."""
+
+
+@dataclass
+class _Wish:
+    """A term of the query, and what may stand in its place at which discount."""
+
+    term: str
+    weight: float
+    instead: dict[str, float] = field(default_factory=dict)
+
+    def alternatives(self) -> dict[str, float]:
+        return {**self.instead, self.term: 1.0}
+
+
+def open_index(knowledge: Knowledge) -> SearchIndex:
+    """The index over a knowledge base, kept in the user's cache."""
+    return SearchIndex.open(knowledge.entries(), locations.cache_directory(), knowledge.source_key or None)
+
+
+class SearchIndex:
+    """Entries by their words."""
+
+    def __init__(self, index: Any, synonyms: Synonyms) -> None:
+        from whoosh.scoring import BM25F
+
+        self._synonyms = synonyms
+        self._searcher = index.searcher(weighting=BM25F(B=_BM25_B, K1=_BM25_K1))
+        self._reader = self._searcher.reader()
+        self._ids: dict[int, str] = {n: stored["id"] for n, stored in self._reader.iter_docs()}
+        self._vocabulary: list[str] | None = None
+
+    @classmethod
+    def open(cls, documents: Iterable[Document], directory: Path | str | None, key: str | None = None) -> SearchIndex:
+        """The index of these documents, from `directory` or built there, in memory where that is not possible.
+
+        Documents with the same key are the same; without a key they are compared by their content.
+        """
+        from whoosh import versionstring
+
+        synonyms = read_synonyms(Path(locations.builtin_kb_directory()) / "synonyms.yaml")
+        if key is None:
+            documents = list(documents)
+            key = json.dumps(documents, sort_keys=True)
+        folder = cachefolder.private_folder(directory, "search") if directory else None
+        if folder is None:
+            return cls(_build_in_memory(documents, synonyms), synonyms)
+        name = sha256(f"{FORMAT} {__version__} {versionstring()} {synonyms.key} {key}".encode()).hexdigest()[:16]
+        return cls._open(folder / name, synonyms) or cls._build(folder / name, list(documents), synonyms)
+
+    @classmethod
+    def _open(cls, path: Path, synonyms: Synonyms) -> SearchIndex | None:
+        """The index at `path`, or None where there is none or it is damaged."""
+        from whoosh.index import IndexError as UnusableIndex
+        from whoosh.index import open_dir
+
+        if not cachefolder.is_whole(path):
+            return None
+        try:
+            return cls(open_dir(str(path), readonly=True), synonyms)
+        except (OSError, UnusableIndex):
+            return None
+
+    @classmethod
+    def _build(cls, path: Path, documents: list[Document], synonyms: Synonyms) -> SearchIndex:
+        """A new index at `path`; in memory where the disk is full or read-only."""
+        try:
+            _write(path, documents, synonyms)
+        except OSError:
+            return cls(_build_in_memory(documents, synonyms), synonyms)
+        return cls._open(path, synonyms) or cls(_build_in_memory(documents, synonyms), synonyms)
+
+    def close(self) -> None:
+        """Let go of the index's files."""
+        self._searcher.close()
+
+    def search(self, query: str, limit: int = 10) -> list[Hit]:
+        """The entries that answer the query best; an exact id, former id or code comes first."""
+        wishes = self._wishes(query)
+        total: dict[int, float] = defaultdict(float)
+        answered: dict[int, float] = defaultdict(float)
+        matched: dict[int, set[str]] = defaultdict(set)
+        asked = 0.0
+        for wish in wishes:
+            best = self._answers(wish, matched)
+            if not best:
+                continue
+            most = max(best.values())
+            asked += most
+            for number, score in best.items():
+                total[number] += score
+                answered[number] += most
+        named = self._named(query)
+        hits = [
+            Hit(
+                id=self._ids[number],
+                score=round(score * (answered[number] / asked) ** _COVERAGE_POWER + 1000.0 * (number in named), 3),
+                coverage=round(answered[number] / asked, 3),
+                highlights=frozenset(matched[number]),
+            )
+            for number, score in total.items()
+        ]
+        return sorted(hits, key=lambda hit: (-hit.score, hit.id))[:limit]
+
+    def spans(self, text: str, hit: Hit) -> list[tuple[int, int]]:
+        """The parts of a text that a hit was found by, in order and apart from each other."""
+        found = list(terms(text))
+        places = [(term.start, term.end) for term in found if term.text in hit.highlights]
+        places += [(span.start, span.end) for span in self._synonyms.of_text(found) if span.group in hit.highlights]
+        merged: list[tuple[int, int]] = []
+        for start, end in sorted(places):
+            if merged and start <= merged[-1][1]:
+                merged[-1] = (merged[-1][0], max(merged[-1][1], end))
+            else:
+                merged.append((start, end))
+        return merged
+
+    def _answers(self, wish: _Wish, matched: dict[int, set[str]]) -> dict[int, float]:
+        """The score of each entry for one wish: that of its best alternative."""
+        best: dict[int, float] = {}
+        for term, factor in wish.alternatives().items():
+            for number, score in self._scores(term).items():
+                matched[number].add(term)
+                best[number] = max(best.get(number, 0.0), score * factor * wish.weight)
+        return best
+
+    def _scores(self, term: str) -> dict[int, float]:
+        """The BM25 score of one term in each entry that has it."""
+        from whoosh.reading import TermNotFound
+
+        try:
+            matcher = self._searcher.postings(_FIELD, term)
+        except TermNotFound:
+            return {}
+        scores: dict[int, float] = {}
+        while matcher.is_active():
+            scores[matcher.id()] = matcher.score()
+            matcher.next()
+        return scores
+
+    def _named(self, query: str) -> set[int]:
+        """The entries whose id or former id stands in the query."""
+        words = {word.lower().removesuffix(".yaml") for word in query.split()[:8]}
+        return {number for word in words for number in self._scores(f"@{word}")}
+
+    def _wishes(self, query: str) -> list[_Wish]:
+        """What the query asks for, one wish for each of its terms."""
+        found = list(terms(query[:_QUERY_CHARS]))
+        meant = self._spellings(found)
+        groups = self._synonyms.of_query(found, meant)
+        noise = self._synonyms.noise(found)
+        wishes: dict[str, _Wish] = {}
+        for term in (term for term in found if term.kind != "char"):
+            inside = {span.group for span in groups if span.start <= term.start and term.end <= span.end}
+            if not inside and any(term.start < span.end and span.start < term.end for span in noise):
+                continue
+            wish = wishes.setdefault(term.text, _Wish(term.text, _wish_weight(term)))
+            wish.instead.update(self._instead(term, inside, meant))
+            if term.kind in ("code", "number"):
+                wishes.setdefault(f"!{term.text}", _Wish(f"!{term.text}", _WISH_WEIGHTS["own"]))
+        return list(wishes.values())
+
+    def _instead(self, term: Term, groups: set[str], meant: dict[str, str]) -> dict[str, float]:
+        """What may stand in the place of a term, and at which discount."""
+        instead = dict.fromkeys(groups, _SYNONYM_FACTOR)
+        if term.kind == "word":
+            instead[f"={term.text}"] = 1.0
+            if spelling := meant.get(term.text):
+                instead[spelling] = _TYPO_FACTOR
+        return instead
+
+    def _spellings(self, found: list[Term]) -> dict[str, str]:
+        """What the misspelt words of a query stand for."""
+        words = {term.text for term in found if term.kind == "word"}
+        return {word: meant for word in words if (meant := self._meant(word))}
+
+    def _meant(self, word: str) -> str | None:
+        """The word of the index that a misspelt word stands for; only words of five letters or more, never codes."""
+        if len(word) < _LEAST_FUZZY or not word.isascii() or not word.isalpha() or self._knows(word):
+            return None
+        from rapidfuzz.distance import OSA
+
+        most = 1 if len(word) < 8 else 2
+        near = []
+        for other in self._words():
+            if other[0] in word[:2] and abs(len(other) - len(word)) <= most and not _opposite(word, other):
+                distance = OSA.distance(word, other, score_cutoff=most)
+                if distance <= most:
+                    near.append((distance, -self._frequency(other), other))
+        return min(near)[-1] if near else None
+
+    def _knows(self, word: str) -> bool:
+        known = any((_FIELD, term) in self._reader for term in (word, f"={word}"))
+        return known or word in self._synonyms.words()
+
+    def _frequency(self, word: str) -> int:
+        return int(self._reader.doc_frequency(_FIELD, word))
+
+    def _words(self) -> list[str]:
+        """All plain words of the index and of the synonyms."""
+        if self._vocabulary is None:
+            texts = (term.decode() for term in self._reader.lexicon(_FIELD))
+            own = {text for text in texts if text.isascii() and text.isalpha() and len(text) >= _LEAST_FUZZY - 1}
+            self._vocabulary = sorted(own | self._synonyms.words())
+        return self._vocabulary
+
+
+def _wish_weight(term: Term) -> float:
+    if term.kind == "number" and len(term.text) < 4:
+        return _SHORT_NUMBER_WEIGHT
+    return _WISH_WEIGHTS[term.kind]
+
+
+def _opposite(one: str, other: str) -> bool:
+    """Whether two near words differ by a prefix that negates."""
+    return bool(_OPPOSITE.match(one)) != bool(_OPPOSITE.match(other))
+
+
+def _write(path: Path, documents: list[Document], synonyms: Synonyms) -> None:
+    from whoosh.filedb.filestore import FileStorage
+
+    cachefolder.place(path, lambda scratch: _fill(FileStorage(str(scratch)), documents, synonyms).close())
+    cachefolder.drop_old(path.parent, _KEPT_INDEXES)
+
+
+def _build_in_memory(documents: Iterable[Document], synonyms: Synonyms) -> Any:
+    from whoosh.filedb.filestore import RamStorage
+
+    return _fill(RamStorage(), documents, synonyms)
+
+
+def _fill(storage: Any, documents: Iterable[Document], synonyms: Synonyms) -> Any:
+    from whoosh.fields import STORED, Schema
+
+    index = storage.create_index(Schema(id=STORED, content=_content_field()))
+    writer = index.writer()
+    for document in documents:
+        weights = _term_weights(document, synonyms)
+        content = _GAP.join(f"{text}{_MARK}{weight:g}" for text, weight in weights.items())
+        writer.add_document(id=document["id"], content=content)
+    writer.commit()
+    return index
+
+
+def _content_field() -> Any:
+    from whoosh.fields import TEXT
+
+    return TEXT(analyzer=WeightedTerms(), phrase=False)
+
+
+class WeightedTerms:
+    """The analyzer of the index: terms and weights that were already worked out, back from their written form."""
+
+    def __call__(self, value: str, **options: object) -> Iterator[WeightedTerms.Token]:
+        for item in value.split(_GAP):
+            text, _, weight = item.partition(_MARK)
+            yield self.Token(text, float(weight))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, WeightedTerms)
+
+    def __hash__(self) -> int:
+        return hash(WeightedTerms)
+
+    class Token(NamedTuple):
+        """What Whoosh reads of a token."""
+
+        text: str
+        boost: float
+        stopped: bool = False
+
+
+def _term_weights(document: Document, synonyms: Synonyms) -> dict[str, float]:
+    """Every term of an entry with the sum of the weights of the fields that it stands in."""
+    weights: dict[str, float] = defaultdict(float)
+    for name, text in _texts(document):
+        found = list(terms(text))
+        for term in (term for term in found if term.kind != "char"):
+            weights[term.text] += _WEIGHTS[name]
+            if name == "match" and term.kind in ("code", "number"):
+                weights[f"!{term.text}"] += 1.0
+        for group in {span.group for span in synonyms.of_text(found)}:
+            weights[group] += _WEIGHTS[name]
+    for name in (document["id"], *document.get("aliases", [])):
+        weights[f"@{name}"] = 1.0
+    return weights
+
+
+def _texts(document: Document) -> Iterator[tuple[str, str]]:
+    """The texts of an entry in compiled form, each with the name of its weight."""
+    yield "id", document["id"].replace("-", " ")
+    yield "topic", document.get("topic", "").replace("-", " ")
+    yield "layer", document.get("layer", "")
+    for name in ("title", "symptom", "cause", "verify"):
+        for text in document.get(name, {}).values():
+            yield name, _SLOT.sub(" ", text)
+    for remedy in document.get("fix", []):
+        yield from (("fix", remedy[name]) for name in ("en", "zh", "run") if name in remedy)
+    for check in document.get("diagnose", []):
+        yield from (("expect", text) for text in check["expect"].values())
+    for block in document.get("match", []):
+        yield from (("match", _SLOT.sub(" ", text)) for name in ("text", "any") for text in block.get(name, []))
+        yield from (("match", " ".join(_LITERAL.findall(regex))) for regex in block.get("regex", []))
+        yield from (("match", code["value"]) for code in block.get("code", []))
+    yield from (("hit", text) for text in document.get("samples", {}).get("hit", []))

@@ -1,0 +1,209 @@
+"""`explain` as terminal text and as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from npu_kb.intake.clean import printable
+from npu_kb.knowledge.codes import CodeLookup
+from npu_kb.knowledge.explain import Explanation, Finding, explain
+from npu_kb.render.text import VERDICT_NAMES, Style, choose, clipped, width_of, wrap
+
+SCHEMA = "npu-kb/explain/1"
+FOUND, NOTHING, BAD_USE = 0, 1, 2
+_WIDTH = 80
+_INDENT = 2
+_LABEL_WIDTH = 11
+_LISTED = 60
+_LABELS = {
+    "likely": {"en": "Likely", "zh": "可能原因"},
+    "action": {"en": "Do", "zh": "处理"},
+    "wrapper": {"en": "Wrapper", "zh": "外层码"},
+    "becomes": {"en": "See also", "zh": "对应码"},
+    "where": {"en": "Where", "zh": "位置"},
+    "level": {"en": "Level", "zh": "级别"},
+    "layout": {"en": "Bits", "zh": "位域"},
+    "values": {"en": "Values", "zh": "取值"},
+    "default": {"en": "Default", "zh": "默认值"},
+    "versions": {"en": "CANN", "zh": "CANN 版本"},
+    "chips": {"en": "Chips", "zh": "芯片"},
+    "entries": {"en": "Entries", "zh": "相关条目"},
+    "source": {"en": "Source", "zh": "来源"},
+}
+_TEXTS = {
+    "wrapper": {
+        "en": "says only that something failed; look at the code below it or printed with it",
+        "zh": "只表示有失败发生，请看其下方或同处的错误码",
+    },
+    "unlisted": {"en": "has the form of a code, but no catalogue lists it", "zh": "符合错误码格式，但未收录"},
+    "nothing": {"en": "nothing known", "zh": "未找到相关信息"},
+    "near": {"en": "spelt alike:", "zh": "相近的码："},
+    "listing": {"en": "codes start so", "zh": "个码以此开头"},
+    "more": {"en": "more; give a longer prefix", "zh": "个未列出，请给更长的前缀"},
+    "several": {"en": "The number alone fits several families:", "zh": "仅凭数字可能属于多个类别："},
+    "device": {"en": "device event not in the catalogue, read from its bits", "zh": "未收录的设备事件，按位域解析"},
+    "no_words": {
+        "en": "explain: give a code, such as 507018, EZ9999 or 0x7020016",
+        "zh": "explain：请给出错误码，如 507018、EZ9999、0x7020016",
+    },
+}
+
+
+class ExplainStore(CodeLookup, Protocol):
+    """The knowledge that `explain` reads."""
+
+    def entries_for_code(self, family: str, key: str) -> Sequence[dict[str, Any]]:
+        """Entries (documents with id and title) that concern a code."""
+
+
+def explain_command(words: Sequence[str], store: ExplainStore, lang: str, fmt: str, colour: bool) -> tuple[str, int]:
+    """The answer to `npu-kb explain WORDS` in `text` or `json`, and 0 (found), 1 (nothing known) or 2 (bad use)."""
+    if fmt not in ("text", "json"):
+        return f"explain: no format {printable(fmt)!r}; use text or json\n", BAD_USE
+    if not any(word.strip() for word in words):
+        return choose(_TEXTS["no_words"], lang)[0] + "\n", BAD_USE
+    explanations = explain(words, store, store.entries_for_code)
+    status = FOUND if any(explanation.found for explanation in explanations) else NOTHING
+    if fmt == "json":
+        return explanations_json(explanations), status
+    return explanations_text(explanations, lang, colour), status
+
+
+def explanations_json(explanations: Sequence[Explanation]) -> str:
+    """The JSON form: {"schema": "npu-kb/explain/1", "words": [...]}; the input stands only under `word`."""
+    document = {"schema": SCHEMA, "words": [explanation.to_dict() for explanation in explanations]}
+    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+
+
+def explanations_text(explanations: Sequence[Explanation], lang: str, colour: bool) -> str:
+    """Text of at most 80 columns; `lang` is en, zh or both."""
+    page = _Page(lang, colour)
+    for explanation in explanations:
+        page.explanation(explanation)
+    return "\n".join(page.lines).rstrip() + "\n"
+
+
+class _Page:
+    """Lines of one answer in one language, or both."""
+
+    def __init__(self, lang: str, colour: bool) -> None:
+        self.lang = lang
+        self.style = Style(colour)
+        self.lines: list[str] = []
+
+    def explanation(self, explanation: Explanation) -> None:
+        """Everything about one word."""
+        word = clipped(printable(explanation.word), 40)
+        unsure = [finding for finding in explanation.findings if finding.sure == "possible"]
+        for finding in explanation.findings:
+            if unsure and finding is unsure[0] and len(unsure) > 1:
+                self.note("several", f"{word}: ")
+            self.finding(finding)
+        for reading in explanation.unlisted:
+            self.note("unlisted", f"{printable(reading.key)} ({reading.family}): ")
+        if explanation.listing:
+            self.listing(word, explanation)
+        if not explanation.found:
+            if not explanation.unlisted:
+                self.note("nothing", f"{word}: ")
+            if explanation.near:
+                self.note("near", "")
+                self.rows(explanation.near)
+        self.lines.append("")
+
+    def finding(self, finding: Finding) -> None:
+        """One meaning: heading, meaning, then a line per field that it has."""
+        row = finding.row or {}
+        sure = choose(VERDICT_NAMES[finding.sure], self.lang)[0]
+        name = " ".join(str(part) for part in (row.get("code", finding.key), row.get("symbol")) if part)
+        heading = self.style(printable(name), "bold")
+        self.lines.append(f"{heading}  {self.style(f'{finding.family}, {sure}', 'dim')}")
+        texts = choose(row["meaning"], self.lang) if row else choose(_TEXTS["device"], self.lang)
+        for text in texts:
+            self.paragraph(text, _INDENT)
+        self.fields(finding, row)
+
+    def fields(self, finding: Finding, row: dict[str, Any]) -> None:
+        """The labelled lines of a meaning; a documentation address is never broken."""
+        if row.get("wrapper"):
+            self.field("wrapper", choose(_TEXTS["wrapper"], self.lang))
+        for name in ("likely", "action"):
+            if name in row:
+                self.field(name, choose(row[name], self.lang))
+        self.field("becomes", [self.brief(other) for other in finding.related])
+        self.field("where", [", ".join(str(row[name]) for name in ("module", "kind", "list") if name in row)])
+        self.field("level", [", ".join(str(row[name]) for name in ("level", "severity", "handling") if name in row)])
+        if finding.layout:
+            self.field("layout", [_layout_text(finding.layout, self.lang)])
+        for name in ("values", "default", "versions"):
+            self.field(name, [str(row.get(name, ""))])
+        self.field("chips", [", ".join(row.get("chips", []))])
+        self.field("entries", [f"{e['id']}: {' / '.join(choose(e['title'], self.lang))}" for e in finding.entries])
+        if "url" in row:
+            self.lines.append(" " * _INDENT + printable(str(row["url"])))
+        self.field("source", ["; ".join(_short_source(source) for source in row.get("source", []))])
+
+    def field(self, name: str, texts: list[str]) -> None:
+        """A labelled paragraph; nothing if there is no text."""
+        label = _LABELS[name]["zh" if self.lang == "zh" else "en"]
+        indent = " " * (_INDENT + _LABEL_WIDTH)
+        first = " " * _INDENT + self.style(label, "cyan") + " " * max(1, _LABEL_WIDTH - width_of(label))
+        for text in filter(None, texts):
+            for line in wrap(printable(text), _WIDTH - len(indent)):
+                self.lines.append(first + line)
+                first = indent
+
+    def listing(self, word: str, explanation: Explanation) -> None:
+        """The codes that start with a prefix, one per line."""
+        count = len(explanation.listing)
+        text = choose(_TEXTS["listing"], self.lang)[0]
+        self.paragraph(f"{word}: {count} {text}", 0, "bold")
+        self.rows(explanation.listing[:_LISTED])
+        if count > _LISTED:
+            self.note("more", f"{count - _LISTED} ")
+
+    def rows(self, rows: Sequence[dict[str, Any]]) -> None:
+        """One clipped line per row."""
+        for row in rows:
+            self.lines.append(" " * _INDENT + clipped(self.brief(row), _WIDTH - _INDENT))
+
+    def brief(self, row: dict[str, Any]) -> str:
+        """A row on one line."""
+        name = f"{row['code']} {row['symbol']}" if "symbol" in row else row["code"]
+        return printable(f"{name} ({row['family']}): {' / '.join(choose(row['meaning'], self.lang))}")
+
+    def note(self, name: str, before: str) -> None:
+        """A sentence of the interface."""
+        self.paragraph(before + choose(_TEXTS[name], self.lang)[0], 0)
+
+    def paragraph(self, text: str, indent: int, *styles: str) -> None:
+        """Wrapped text behind an indent."""
+        for line in wrap(printable(text), _WIDTH - indent):
+            self.lines.append(" " * indent + self.style(line, *styles))
+
+
+def _short_source(source: str) -> str:
+    """Repository and file name of a source; its whole path stands in the JSON form."""
+    repository, _, path = source.partition(":")
+    return source if "//" in path[:2] else f"{repository} {path.rsplit('/', 1)[-1]}".strip()
+
+
+_BITS = {
+    "side": "侧", "node": "节点类型", "sensor": "传感器类型", "state": "状态", "component": "部件", "kind": "种类",
+    "event": "事件", "level": "级别", "module": "模块", "submodule": "子模块", "function": "功能码",
+}  # fmt: skip
+_HEX_BITS = ("node", "sensor", "module", "submodule", "function")
+
+
+def _layout_text(layout: dict[str, Any], lang: str) -> str:
+    """The bit fields of a device code in words; numbers as the headers write them."""
+    parts = []
+    if layout.get("recovery"):
+        parts.append("恢复事件" if lang == "zh" else "recovery event")
+    for name, chinese in _BITS.items():
+        if layout.get(name) is not None and layout[name] != "":
+            value = f"{layout[name]:#x}" if name in _HEX_BITS else layout[name]
+            parts.append(f"{chinese if lang == 'zh' else name} {value}")
+    return ", ".join(parts)

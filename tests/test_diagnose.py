@@ -1,0 +1,118 @@
+"""Diagnosis: conditions, ranking, verdicts and the disguises of a log, on small knowledge written for the purpose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from npu_kb import Knowledge, diagnose
+
+Write = Callable[..., Path]
+Small = Callable[[], Knowledge]
+
+
+def ids(log: str, knowledge: Knowledge) -> list[str]:
+    return [match.entry["id"] for match in diagnose(log, knowledge, suggest=False).matches]
+
+
+@pytest.mark.parametrize(
+    ("match", "hit", "miss"),
+    [
+        ("- text: widget exploded", "the Widget\n  EXPLODED now", "widget imploded"),
+        ("- text: [alpha broke, beta broke]", "alpha broke\n...\nbeta broke", "alpha broke"),
+        ("- {text: gadget failed, any: [left side, right side]}", "gadget failed: right side", "gadget failed: top"),
+        ("- {text: gadget failed, none: [on cuda]}", "gadget failed", "gadget failed on CUDA"),
+        ("- regex: 'frob \\w+ is -\\d+'", "frob foo is -3", "frob foo is 3"),
+        ("- text: 'rank <int> lost <*> port'", "rank 12 lost the port", "rank x lost the port"),
+        ("- text: ret is 8020", "ret is 8020.", "ret is 80201"),
+        ("- {text: [first part, second part], within: 1}", "first part\nsecond part", "first part\na\nb\nsecond part"),
+        ("- code: {family: cann, value: EI0006}", "EI0006: connection timed out", "EI0007: x"),
+        ("- fact: {name: hccn.link, equals: DOWN}", "link status: DOWN", "link status: UP"),
+        ("- fact: {name: host.memlock_kb, below: 100000}", "$ ulimit -l\n64", "$ ulimit -l\nunlimited"),
+    ],
+)
+def test_a_block_holds_where_all_its_conditions_do(
+    match: str, hit: str, miss: str, write_entry: Write, small_knowledge: Small
+) -> None:
+    write_entry("the-entry", match)
+    knowledge = small_knowledge()
+    assert ids(hit, knowledge) == ["the-entry"]
+    assert ids(miss, knowledge) == []
+
+
+def test_any_one_block_is_enough(write_entry: Write, small_knowledge: Small) -> None:
+    write_entry("the-entry", "- text: one wording\n- text: other wording")
+    assert ids("other wording", small_knowledge()) == ["the-entry"]
+
+
+def test_captured_words_fill_the_texts(write_entry: Write, small_knowledge: Small) -> None:
+    from npu_kb.render.document import match_document
+
+    path = write_entry("missing-library", "- text: 'cannot load <word:library>: reason'\n- text: 'lost: <word:library>'")
+    path.write_text(path.read_text().replace("Because of missing-library.", '"{library} is not there."'))
+    knowledge = small_knowledge()
+    for log in ("Cannot load libFoo.so.1: reason", "it is lost: 'libFoo.so.1', sorry"):
+        (match,) = diagnose(log, knowledge).matches
+        assert match_document(match, knowledge)["cause"]["en"] == "libFoo.so.1 is not there."
+
+
+def test_the_evidence_is_the_line_with_its_number(write_entry: Write, small_knowledge: Small) -> None:
+    write_entry("the-entry", "- text: widget exploded")
+    (match,) = diagnose("a\n\nb\n[rank1]: widget exploded at 3\n", small_knowledge()).matches
+    assert [(e.line, e.text) for e in match.evidence] == [(4, "widget exploded at 3")]
+
+
+def test_a_root_comes_before_the_follow_on_that_it_causes(write_entry: Write, small_knowledge: Small) -> None:
+    write_entry("peer-timeout", "- {text: timed out waiting for a peer, proves: certain}")
+    write_entry("card-lost", "- text: card has been lost", extra="causes: [peer-timeout]\n")
+    assert ids("timed out waiting for a peer\ncard has been lost", small_knowledge()) == ["card-lost", "peer-timeout"]
+
+
+def test_a_follow_on_comes_after_a_root_even_if_it_is_louder(write_entry: Write, small_knowledge: Small) -> None:
+    write_entry("noise", "- {text: a very long and very loud line that follows, proves: certain}", extra="role: follow-on\n")
+    write_entry("quiet-root", "- text: small cause")
+    log = "a very long and very loud line that follows\nsmall cause"
+    assert ids(log, small_knowledge()) == ["quiet-root", "noise"]
+
+
+def test_a_wrapper_never_makes_a_claim(write_entry: Write, small_knowledge: Small) -> None:
+    write_entry("wrapper", "- {text: something went wrong inside, proves: certain}", extra="role: wrapper\n")
+    assert diagnose("something went wrong inside", small_knowledge(), suggest=False).claims == []
+
+
+def test_another_vendors_log_gets_no_claim(write_entry: Write, small_knowledge: Small) -> None:
+    write_entry("the-entry", "- {text: out of memory while allocating, proves: certain}")
+    knowledge = small_knowledge()
+    assert diagnose("CUDA out of memory while allocating", knowledge, suggest=False).claims == []
+    assert len(diagnose("NPU out of memory while allocating; CUDA names kept", knowledge).claims) == 1
+
+
+def test_versions_outside_the_affected_range_weaken_the_verdict(write_entry: Write, small_knowledge: Small) -> None:
+    write_entry("the-entry", "- text: widget exploded", extra="versions: {affected: {torch_npu: '<2.5.1'}}\n")
+    knowledge = small_knowledge()
+    verdicts = {
+        version: diagnose(f"torch_npu {version}\nwidget exploded", knowledge).matches[0].verdict
+        for version in ("2.1.0.post3", "2.5.1rc1", "2.5.1", "2.6.0")
+    }
+    assert verdicts == {"2.1.0.post3": "likely", "2.5.1rc1": "likely", "2.5.1": "possible", "2.6.0": "possible"}
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
+@given(width=st.integers(10, 60), before=st.text("xyz \n", max_size=40), after=st.text("xyz \n", max_size=40))
+def test_a_pattern_is_found_at_any_wrap_width(
+    width: int, before: str, after: str, write_entry: Write, small_knowledge: Small
+) -> None:
+    write_entry("the-entry", "- text: 'libfoo.so: cannot open shared object file'")
+    line = "ImportError: libfoo.so: cannot open shared object file: No such file"
+    wrapped = "\n".join(line[at : at + width] for at in range(0, len(line), width))
+    assert ids(f"{before}\n{wrapped}\n{after}", small_knowledge()) == ["the-entry"]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.text(max_size=300))
+def test_any_text_gets_an_answer(knowledge: Knowledge, text: str) -> None:
+    assert diagnose(text, knowledge, suggest=False).lines_read >= 0

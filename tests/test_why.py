@@ -1,0 +1,209 @@
+"""`npu-kb why` as its users meet it: input of every kind, three forms of output, exit status."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from npu_kb import Knowledge
+from npu_kb.render.text import width_of
+
+Run = Callable[..., tuple[int, str, str]]
+PASTE = "ImportError: libhccl.so: cannot open shared object file: No such file or directory\n"
+ANSWER = "cann-environment-not-loaded"
+
+
+def test_a_paste_on_standard_input_is_answered(run: Run) -> None:
+    status, out, err = run("why", stdin=PASTE)
+    assert status == 0
+    assert ANSWER in out and "line 1: ImportError: libhccl.so" in out
+    assert "source /usr/local/Ascend/ascend-toolkit/set_env.sh" in out
+    assert err == ""
+
+
+def test_files_and_a_dash_are_read_in_order(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    path.write_text("nothing here\n" + PASTE)
+    status, out, _ = run("why", "--format", "json", str(path), "-", stdin="more\n")
+    evidence = json.loads(out)["matches"][0]["evidence"][0]
+    assert status == 0
+    assert (evidence["source"], evidence["line"]) == (str(path), 2)
+
+
+def test_json_follows_the_contract(run: Run) -> None:
+    _, out, _ = run("why", "--format", "json", stdin="torch_npu 2.1.0\nerror code is 507018\n" + PASTE)
+    document = json.loads(out)
+    assert document["schema"] == "npu-kb/diagnosis/1"
+    assert {"matches", "codes", "facts", "versions", "next"} <= document.keys()
+    match = document["matches"][0]
+    assert {
+        "id", "verdict", "confidence", "severity", "layer", "topic", "title", "symptom", "cause", "fix", "diagnose",
+        "verify", "applies", "evidence", "references",
+    } <= match.keys()  # fmt: skip
+    assert match["id"] == ANSWER and match["verdict"] in {"certain", "likely"}
+    assert 0 <= match["confidence"] <= 1
+    assert {"en", "zh", "effect"} <= match["fix"][0].keys()
+    assert {"run", "effect", "expect"} <= match["diagnose"][0].keys()
+    assert document["versions"]["torch_npu"] == "2.1.0"
+    assert any(row["code"] == "507018" and row["line"] == 2 for row in document["codes"])
+
+
+def test_the_log_is_echoed_only_as_evidence(run: Run) -> None:
+    _, out, _ = run("why", "--format", "json", stdin="marker-of-the-log " + PASTE)
+    match = json.loads(out)["matches"][0]
+    match.pop("evidence")
+    assert "marker-of-the-log" not in json.dumps(match)
+
+
+def test_all_forms_name_the_same_causes_in_the_same_order(run: Run, knowledge: Knowledge) -> None:
+    log = PASTE + "\nRuntimeError: operator torchvision::nms does not exist\n"
+    _, out, _ = run("why", "--format", "json", stdin=log)
+    claims = [m["id"] for m in json.loads(out)["matches"] if m["verdict"] != "possible"]
+    assert len(claims) >= 2
+    for extra in ([], ["--format", "markdown"], ["--all"]):
+        _, text, _ = run("why", *extra, stdin=log)
+        places = [text.index(id) for id in claims]
+        assert places == sorted(places)
+
+
+@pytest.mark.parametrize(("lang", "word"), [("en", "Cause"), ("zh", "原因"), ("both", "当前 shell")])
+def test_the_answer_speaks_the_language_asked_for(run: Run, lang: str, word: str) -> None:
+    _, out, _ = run("why", "--lang", lang, stdin=PASTE)
+    assert word in out
+
+
+def test_a_chinese_locale_gives_a_chinese_answer(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LANG", "zh_CN.UTF-8")
+    assert "原因" in run("why", stdin=PASTE)[1]
+
+
+def test_no_claim_is_exit_status_1(run: Run) -> None:
+    status, out, _ = run("why", stdin="all is well\nstep 100 loss 2.1\n")
+    assert status == 1
+    assert "Nothing certain." in out
+
+
+def test_nothing_certain_decodes_codes_and_says_what_to_capture(run: Run) -> None:
+    status, out, _ = run("why", stdin="RuntimeError: the error code is 507018, something new failed\n")
+    assert status == 1
+    assert "507018" in out
+    assert "Capture next" in out and "$ " in out
+
+
+@pytest.mark.parametrize("colour", ["always", "never"])
+def test_text_fits_80_columns_in_both_languages(run: Run, colour: str) -> None:
+    for lang in ("en", "zh", "both"):
+        _, out, _ = run("why", "--lang", lang, "--color", colour, "--all", stdin=PASTE + "EI0006: timeout\n")
+        plain = __import__("re").sub(r"\x1b\[[\d;]*m", "", out)
+        long = [line for line in plain.splitlines() if width_of(line) > 80 and not line.strip().startswith(("$", "http"))]
+        assert long == []
+
+
+def test_no_colour_means_no_escape_sequence(run: Run) -> None:
+    assert "\x1b" not in run("why", stdin=PASTE)[1]
+    assert "\x1b[" in run("why", "--color", "always", stdin=PASTE)[1]
+
+
+def test_no_escape_sequence_of_the_log_survives(run: Run) -> None:
+    hostile = "\x1b]0;owned\x07\x1b[2J\x1b[31m" + PASTE.strip() + "\x1b[0m \u202etxt\x9b31m\n"
+    for form in ("text", "markdown", "json"):
+        out = run("why", "--format", form, stdin=hostile)[1]
+        assert not any(char in out for char in ("\x1b", "\x07", "\x9b", "\u202e"))
+        assert "owned" not in out
+
+
+@pytest.mark.parametrize("encoding", ["gb18030", "utf-16", "utf-8-sig"])
+def test_logs_in_other_encodings_are_answered(run: Run, encoding: str) -> None:
+    assert ANSWER in run("why", stdin=("启动失败，日志如下\n" + PASTE).encode(encoding))[1]
+
+
+def test_an_empty_input_says_that_nothing_was_found(run: Run) -> None:
+    status, out, err = run("why", stdin=b"")
+    assert (status, err) == (1, "")
+    assert "Nothing certain." in out
+
+
+def test_binary_data_is_read_without_complaint(run: Run) -> None:
+    status, _, err = run("why", stdin=gzip.compress(os.urandom(5000)) + bytes(range(256)) * 20)
+    assert (status, err) == (1, "")
+
+
+def test_a_missing_file_is_one_line_and_exit_status_2(run: Run) -> None:
+    status, out, err = run("why", "/no/such/file.log")
+    assert (status, out) == (2, "")
+    assert err == "npu-kb: /no/such/file.log: cannot be read: No such file or directory; give a readable file or `-`\n"
+
+
+def test_a_folder_in_place_of_a_file_is_one_line(run: Run, tmp_path: Path) -> None:
+    status, _, err = run("why", str(tmp_path))
+    assert status == 2 and err.count("\n") == 1 and "Is a directory" in err
+
+
+def test_bad_usage_is_exit_status_2(run: Run) -> None:
+    assert run("why", "--format", "xml")[0] == 2
+
+
+def test_a_broken_overlay_file_is_named_and_the_rest_answers(run: Run, write_entry: Callable[..., Path]) -> None:
+    path = write_entry("broken", "- text: widget exploded", extra="severity: bad\n")
+    status, out, err = run("why", "--kb", str(path.parents[2]), stdin=PASTE)
+    assert status == 0 and ANSWER in out
+    assert err.startswith("npu-kb: warning: left out: ") and err.count("\n") == 1
+    assert f"{path}:19:1: severity: key stands twice" in err
+
+
+def test_an_overlay_adds_and_replaces_entries(run: Run, write_entry: Callable[..., Path]) -> None:
+    path = write_entry("our-own-case", "- text: widget exploded")
+    assert "our-own-case" in run("why", "--kb", str(path.parents[2]), stdin="widget exploded")[1]
+    replaced = write_entry(ANSWER, "- text: 'libhccl.so: cannot open shared object file'")
+    assert "Test cause of" in run("show", "--kb", str(replaced.parents[2]), ANSWER)[1]
+
+
+def test_a_missing_overlay_folder_is_an_error(run: Run) -> None:
+    status, _, err = run("why", "--kb", "/no/such/kb", stdin=PASTE)
+    assert status == 2 and "no such folder" in err and err.count("\n") == 1
+
+
+def test_markdown_escapes_what_the_log_could_smuggle_in(run: Run) -> None:
+    _, out, _ = run("why", "--format", "markdown", stdin="``` <script> " + PASTE)
+    assert "````text" in out
+
+
+def _limited(code: str, stdin: Path) -> subprocess.CompletedProcess[str]:
+    """Run Python code with at most 400 MB of memory of its own."""
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_AS, (1_000_000_000, 1_000_000_000)); "
+    with stdin.open("rb") as file:
+        return subprocess.run([sys.executable, "-c", limit + code], stdin=file, capture_output=True, text=True)
+
+
+def test_a_single_line_of_100_mb_is_answered_in_bounded_memory(tmp_path: Path, shared_cache: Path) -> None:
+    path = tmp_path / "huge.log"
+    with path.open("wb") as file:
+        for n in range(100):
+            file.write(b"x" * 999_000 + (b" " + PASTE.strip().encode() + b" " if n == 57 else b" "))
+    code = (
+        "import sys, resource; from npu_kb.cli import main; status = main(['why', '--format', 'json']);"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr); sys.exit(status)"
+    )
+    os.environ["NPU_KB_CACHE"] = str(shared_cache)
+    try:
+        done = _limited(code, path)
+    finally:
+        del os.environ["NPU_KB_CACHE"]
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["matches"][0]["id"] == ANSWER
+    assert int(done.stderr.split()[-1]) < 250_000
+
+
+def test_a_large_log_keeps_the_numbers_of_its_lines(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "large.log"
+    healthy = "10:00:00 step done, all is well and nothing to see\n"
+    path.write_text(healthy * 90_000 + PASTE + healthy * 10)
+    _, out, _ = run("why", "--format", "json", str(path))
+    assert json.loads(out)["matches"][0]["evidence"][0]["line"] == 90_001
