@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -12,20 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from npu_kb import Knowledge
+from npu_kb.codes.catalogue import read_catalogues
+from npu_kb.codes.mentions import find_codes
+from npu_kb.codes.model import FAMILIES, CodeRow, CodeTable
+from npu_kb.codes.readings import interpret
+from npu_kb.codes.spelling import aicore_bits, code_key, device_layout, normal_key
 from npu_kb.errors import KnowledgeError
-from npu_kb.knowledge.codes import (
-    FAMILIES,
-    CodeRow,
-    CodeStore,
-    CodeTable,
-    aicore_bits,
-    code_key,
-    device_layout,
-    find_codes,
-    interpret,
-    normal_key,
-    read_catalogues,
-)
 
 CODES = Path(__file__).resolve().parents[1] / "kb" / "codes"
 
@@ -142,23 +134,15 @@ def test_a_code_that_stands_twice_is_reported_even_in_another_spelling(tmp_path:
         read_catalogues(tmp_path)
 
 
-def test_the_sqlite_store_answers_like_the_table(rows: list[CodeRow], table: CodeTable) -> None:
-    connection = sqlite3.connect(":memory:")
-    connection.execute("CREATE TABLE code(family TEXT, key TEXT, code TEXT, doc JSON, PRIMARY KEY(family, key))")
-    connection.executemany(
-        "INSERT INTO code VALUES (?, ?, ?, ?)",
-        [(row["family"], row["key"], row["code"], json.dumps(row, ensure_ascii=False)) for row in rows],
-    )
-    store = CodeStore(connection)
-    assert store.lookup("acl", "507018") == table.lookup("acl", "507018")
-    assert store.lookup("acl", "999999") is None
+def test_the_compiled_knowledge_answers_like_the_table(knowledge: Knowledge, table: CodeTable) -> None:
+    assert knowledge.lookup("acl", "507018") == table.lookup("acl", "507018")
+    assert knowledge.lookup("acl", "999999") is None
     for prefix in ("EI", "5070", "hccl_e_", "ACL_ERROR_RT_AICPU", "0x80e0", "%", "_"):
-        assert sorted(map(str, store.with_prefix(prefix))) == sorted(map(str, table.with_prefix(prefix))), prefix
-    connection.close()
+        assert sorted(map(str, knowledge.with_prefix(prefix))) == sorted(map(str, table.with_prefix(prefix))), prefix
 
 
 def test_importing_the_module_loads_neither_yaml_nor_pydantic() -> None:
-    program = "import sys, npu_kb.knowledge.codes; print(sorted({'yaml', 'pydantic', 'rich'} & set(sys.modules)))"
+    program = "import sys, npu_kb.codes.mentions; print(sorted({'yaml', 'pydantic', 'rich'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
@@ -424,7 +408,7 @@ _ROWS = printed_as_errors(read_catalogues(CODES))
 @pytest.mark.parametrize("unit", ["hccl", "errcode:(0,", "ret_", "err", "507018", "0x7", "80e0", "error code is ", "a"])
 def test_a_hostile_text_costs_no_more_than_its_length(unit: str) -> None:
     program = (
-        "import sys, time; from npu_kb.knowledge.codes import find_codes\n"
+        "import sys, time; from npu_kb.codes.mentions import find_codes\n"
         f"text = {unit!r} * (400_000 // {len(unit)})\n"
         "start = time.process_time(); find_codes(text); assert time.process_time() - start < 5"
     )

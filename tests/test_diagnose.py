@@ -52,7 +52,9 @@ def test_any_one_block_is_enough(write_entry: Write, small_knowledge: Small) -> 
 def test_captured_words_fill_the_texts(write_entry: Write, small_knowledge: Small) -> None:
     from npu_kb.render.document import match_document
 
-    path = write_entry("missing-library", "- text: 'cannot load <word:library>: reason'\n- text: 'lost: <word:library>'")
+    path = write_entry(
+        "missing-library", "- text: 'cannot load <word:library>: reason'\n- text: 'lost: <word:library>'"
+    )
     path.write_text(path.read_text().replace("Because of missing-library.", '"{library} is not there."'))
     knowledge = small_knowledge()
     for log in ("Cannot load libFoo.so.1: reason", "it is lost: 'libFoo.so.1', sorry"):
@@ -73,7 +75,9 @@ def test_a_root_comes_before_the_follow_on_that_it_causes(write_entry: Write, sm
 
 
 def test_a_follow_on_comes_after_a_root_even_if_it_is_louder(write_entry: Write, small_knowledge: Small) -> None:
-    write_entry("noise", "- {text: a very long and very loud line that follows, proves: certain}", extra="role: follow-on\n")
+    write_entry(
+        "noise", "- {text: a very long and very loud line that follows, proves: certain}", extra="role: follow-on\n"
+    )
     write_entry("quiet-root", "- text: small cause")
     log = "a very long and very loud line that follows\nsmall cause"
     assert ids(log, small_knowledge()) == ["quiet-root", "noise"]

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from npu_kb.knowledge.codes import CodeTable, read_catalogues
-from npu_kb.knowledge.explain import Explanation, explain, joined_words
+from npu_kb.codes.catalogue import read_catalogues
+from npu_kb.codes.explain import Explanation, explain, joined_words
+from npu_kb.codes.model import CodeTable
 from npu_kb.render.codes import explain_command, explanations_text
 from npu_kb.render.text import width_of
 

@@ -32,11 +32,13 @@ def entry(id: str, en: str, zh: str, *, match: list[dict[str, Any]] | None = Non
 
 
 ENTRIES = [
-    entry("host-memory-full", "The host runs out of memory and the kernel kills the process", "主机内存不足，进程被内核杀死"),
+    entry("host-memory-full", "The host runs out of memory and the kernel kills the process",
+          "主机内存不足，进程被内核杀死"),
     entry("device-memory-full", "Device memory (HBM) is exhausted", "显存不足（HBM 耗尽）", aliases=["npu-oom"]),
     entry("link-setup-timeout", "HCCL connect times out while ranks set up links", "HCCL 建链超时",
           match=[{"text": ["EI0006"], "any": ["HCCL_CONNECT_TIMEOUT"]}]),
-    entry("tcp-fallback", "Collectives between machines are slow because HCCL fell back to TCP", "跨机集合通信回退到 TCP，速度很慢"),
+    entry("tcp-fallback", "Collectives between machines are slow because HCCL fell back to TCP",
+          "跨机集合通信回退到 TCP，速度很慢"),
     entry("operator-missing", "The operator is not supported on this chip", "该芯片不支持此算子",
           match=[{"code": [{"family": "aclnn", "value": "561003"}]}]),
     entry("operator-list", "Which operator is supported: how to read the list", "如何查看算子支持列表"),
@@ -44,7 +46,8 @@ ENTRIES = [
     entry("page-fault", "Device reports fault 0x7020016", "设备报 0x7020016", match=[{"text": ["0x7020016"]}]),
     entry("other-page-fault", "Device reports fault 0x7020010", "设备报 0x7020010", match=[{"text": ["0x7020010"]}]),
     entry("copy-fails", "aclnnInplaceCopy fails with a wrong shape", "aclnnInplaceCopy 形状错误"),
-    entry("mentions-a-code", "Retry after a failure", "失败后重试", cause={"en": "Sometimes 561003 or EI0006", "zh": "-"}),
+    entry("mentions-a-code", "Retry after a failure", "失败后重试",
+          cause={"en": "Sometimes 561003 or EI0006", "zh": "-"}),
     entry("data-loading", "DataLoader workers starve the NPU", "数据加载跟不上，NPU 空等"),
 ]  # fmt: skip
 
@@ -328,7 +331,7 @@ def test_the_shipped_synonyms_are_right() -> None:
         ("same: [[slow, '!!']]", "same.0.1: '!!' holds no word; remove it"),
         ("also: [a]", "also: must map names to lists"),
         ("likewise: []", "likewise: is not a part; allowed are same, also, noise"),
-        ("", "is empty"),
+        ("", "must be a map with same, also, noise"),
     ],
 )
 def test_a_fault_in_synonyms_names_its_place(tmp_path: Path, text: str, expected: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -87,7 +89,7 @@ def test_other_words_are_no_negations(word: str) -> None:
 def test_every_span_lies_in_the_text_and_in_order(text: str) -> None:
     found = list(terms(text))
     assert all(0 <= term.start < term.end <= len(text) for term in found)
-    assert all(one.start <= other.start for one, other in zip(found, found[1:], strict=False))
+    assert all(one.start <= other.start for one, other in itertools.pairwise(found))
 
 
 @given(MIXED)

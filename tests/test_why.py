@@ -102,7 +102,9 @@ def test_text_fits_80_columns_in_both_languages(run: Run, colour: str) -> None:
     for lang in ("en", "zh", "both"):
         _, out, _ = run("why", "--lang", lang, "--color", colour, "--all", stdin=PASTE + "EI0006: timeout\n")
         plain = __import__("re").sub(r"\x1b\[[\d;]*m", "", out)
-        long = [line for line in plain.splitlines() if width_of(line) > 80 and not line.strip().startswith(("$", "http"))]
+        long = [
+            line for line in plain.splitlines() if width_of(line) > 80 and not line.strip().startswith(("$", "http"))
+        ]
         assert long == []
 
 

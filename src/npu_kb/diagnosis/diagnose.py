@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from npu_kb.codes.mentions import CodeMention, find_codes
 from npu_kb.diagnosis.match import Finding, Scene, evaluate
 from npu_kb.diagnosis.model import Diagnosis, Evidence, Match
 from npu_kb.diagnosis.rank import confidence, ranked
@@ -12,7 +13,6 @@ from npu_kb.intake.facts import Fact, read_facts
 from npu_kb.intake.logtext import LogText
 from npu_kb.intake.versions import read_versions
 from npu_kb.knowledge.base import Knowledge
-from npu_kb.knowledge.codes import CodeMention, find_codes
 
 MAX_MATCHES = 10
 _ASCEND_SIGNS = (

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Document = dict[str, Any]
 
-FORMAT = "1"
+FORMAT = "2"
 """Changes with the tables of compile.py; a database of another format is rebuilt."""
 
 
@@ -131,11 +131,10 @@ class Knowledge:
         return self._document("SELECT doc FROM code WHERE family = ? AND key = ?", family, str(key))
 
     def with_prefix(self, prefix: str) -> list[Document]:
-        """Catalogue rows whose printed code starts so, case as printed."""
-        rows = self._connection.execute(
-            "SELECT doc FROM code WHERE code >= ? AND code < ? ORDER BY code", (prefix, prefix + "\uffff")
-        )
-        return [json.loads(doc) for (doc,) in rows]
+        """Catalogue rows whose printed code or symbol starts so; the case of letters does not matter."""
+        like = prefix.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+        sql = "SELECT doc FROM code WHERE code LIKE ? ESCAPE '\\' OR symbol LIKE ? ESCAPE '\\' ORDER BY code"
+        return [json.loads(doc) for (doc,) in self._connection.execute(sql, (like, like))]
 
     def code_rows(self) -> Iterator[Document]:
         """All catalogue rows."""

@@ -9,9 +9,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from npu_kb.errors import KnowledgeError, Problem
+from npu_kb.errors import KnowledgeError
 
 if TYPE_CHECKING:
+    from npu_kb.errors import Problem
     from npu_kb.knowledge.yamlfile import Located, Where
 
 Text = dict[str, str]
@@ -97,7 +98,7 @@ def read_commands(path: Path) -> Commands:
 
     file, problems = read_yaml(path)
     if file is None:
-        raise KnowledgeError(problems or [Problem(path, 1, 1, "", "is empty; give it a map `commands:`")])
+        raise KnowledgeError(problems)
     reader = _Reader(file)
     commands = reader.read()
     if reader.problems:

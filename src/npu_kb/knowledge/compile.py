@@ -1,7 +1,7 @@
 """From YAML to one SQLite file that `why` can open in a millisecond.
 
 Only JSON and text are stored, so that opening a foreign file runs no code. Tables: meta(key, value),
-entry(n, id, doc), alias(alias, id), block(n, doc), trigger(kind, value, block), code(family, key, code, doc),
+entry(n, id, doc), alias(alias, id), block(n, doc), trigger(kind, value, block), code(family, key, code, symbol, doc),
 command(id, doc), topic(id, doc). The key of meta `literals` holds one required literal per line; trigger values of
 kind `text` are line numbers in it.
 """
@@ -85,7 +85,7 @@ def _create_tables(connection: sqlite3.Connection) -> None:
         CREATE TABLE alias(alias TEXT PRIMARY KEY, id TEXT);
         CREATE TABLE block(n INTEGER PRIMARY KEY, doc TEXT);
         CREATE TABLE trigger(kind TEXT, value TEXT, block INTEGER, PRIMARY KEY(kind, value, block));
-        CREATE TABLE code(family TEXT, key TEXT, code TEXT, doc TEXT, PRIMARY KEY(family, key));
+        CREATE TABLE code(family TEXT, key TEXT, code TEXT, symbol TEXT, doc TEXT, PRIMARY KEY(family, key));
         CREATE INDEX code_by_code ON code(code);
         CREATE TABLE code_entry(family TEXT, key TEXT, id TEXT, PRIMARY KEY(family, key, id));
         CREATE TABLE command(id TEXT PRIMARY KEY, doc TEXT);
@@ -138,9 +138,9 @@ def compile_block(block: Block) -> dict[str, Any]:
 
 
 def _key(condition: CodeCondition) -> str:
-    from npu_kb.knowledge.codes import normal_key
+    from npu_kb.codes.spelling import code_key
 
-    return normal_key(condition.family, condition.value) or condition.value
+    return code_key(condition.family, condition.value)
 
 
 def triggers(block: dict[str, Any]) -> list[tuple[str, str]]:
@@ -159,7 +159,7 @@ def triggers(block: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _link_codes(database: sqlite_utils.Database, id: str, blocks: list[Block]) -> None:
     """Link an entry to every code that its conditions name or its texts print."""
-    from npu_kb.knowledge.codes import find_codes
+    from npu_kb.codes.mentions import find_codes
 
     codes = {(str(c.family), _key(c)) for block in blocks for c in block.code}
     for block in blocks:
@@ -171,14 +171,14 @@ def _link_codes(database: sqlite_utils.Database, id: str, blocks: list[Block]) -
 
 
 def _insert_codes(database: sqlite_utils.Database, directories: list[Path]) -> None:
-    from npu_kb.knowledge.codes import read_catalogues
+    from npu_kb.codes.catalogue import read_catalogues
 
     for directory in directories:
         if (folder := directory / "codes").is_dir():
             database.table("code").insert_all(
                 (
-                    {"family": r["family"], "key": str(r["key"]), "code": str(r["code"]), "doc": _json(r)}
-                    for r in read_catalogues(folder)
+                    {name: str(row.get(name, "")) for name in ("family", "key", "code", "symbol")} | {"doc": _json(row)}
+                    for row in read_catalogues(folder)
                 ),
                 replace=True,
             )

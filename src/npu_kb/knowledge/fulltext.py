@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from npu_kb import __version__, locations
 from npu_kb.knowledge import cachefolder
-from npu_kb.knowledge.synonyms import Synonyms, read_synonyms
+from npu_kb.knowledge.synonyms import Span, Synonyms, read_synonyms
 from npu_kb.knowledge.tokens import Term, terms
 
 if TYPE_CHECKING:
@@ -41,18 +41,25 @@ _WEIGHTS = {
     "cause": 1.5, "fix": 1.0, "verify": 0.5, "expect": 0.5,
 }  # fmt: skip
 _WISH_WEIGHTS = {
-    "word": 1.0, "code": 1.5, "number": 1.5, "part": 0.4, "pair": 0.6, "single": 0.4, "negated": 0.5, "own": 3.0,
+    "word": 1.0, "code": 1.5, "number": 1.5, "joined": 0.5, "part": 0.7, "pair": 0.6, "single": 0.4, "negated": 0.5,
 }  # fmt: skip
 _SHORT_NUMBER_WEIGHT = 0.2
+_KNOWN_PART_WEIGHT = 0.15
+_OWN_CODE_WEIGHT = 3.0
+_LONE_CHARACTER_WEIGHT = 0.5
+_SYNONYM_DAMPING = 0.25
 _SYNONYM_FACTOR = 0.8
 _TYPO_FACTOR = 0.7
 _COVERAGE_POWER = 0.5
+_NAMED_BONUS = 1000.0
 _BM25_B, _BM25_K1 = 0.3, 2.0
 
 _LEAST_FUZZY = 5
+_LEAST_TELLING_NUMBER = 4
 _QUERY_CHARS = 2000
 _SLOT = re.compile(r"<\*>|<[a-z]+(?::[a-z_]+)?>|\{[a-z_]+\}")
 _LITERAL = re.compile(r"(?<!\\)[A-Za-z_\u4e00-\u9fff][\w.\u4e00-\u9fff]{2,}")
+_ERROR_CODE = re.compile(r"=(?:0x[0-9a-f]{3,}|[a-z]{1,6}\d{3,})|\d{4,}")
 _OPPOSITE = re.compile(r"^(?:un|in|im|non|dis)")
 
 
@@ -158,11 +165,13 @@ class SearchIndex:
                 total[number] += score
                 answered[number] += most
         named = self._named(query)
+        for number in named:
+            total[number] += _NAMED_BONUS
         hits = [
             Hit(
                 id=self._ids[number],
-                score=round(score * (answered[number] / asked) ** _COVERAGE_POWER + 1000.0 * (number in named), 3),
-                coverage=round(answered[number] / asked, 3),
+                score=round(score * _coverage_factor(answered[number], asked, number in named), 3),
+                coverage=round(answered[number] / asked, 3) if asked else 1.0,
                 highlights=frozenset(matched[number]),
             )
             for number, score in total.items()
@@ -216,25 +225,34 @@ class SearchIndex:
         meant = self._spellings(found)
         groups = self._synonyms.of_query(found, meant)
         noise = self._synonyms.noise(found)
-        wishes: dict[str, _Wish] = {}
-        for term in (term for term in found if term.kind != "char"):
-            inside = {span.group for span in groups if span.start <= term.start and term.end <= span.end}
+        asked = [term for term in found if term.kind != "char"]
+        shares = {span: _share(span, asked) for span in groups}
+        wishes = {span.group: _Wish(span.group, _LONE_CHARACTER_WEIGHT) for span in groups if not shares[span]}
+        for term in asked:
+            inside = {span.group: shares[span] for span in groups if _covers(span, term)}
             if not inside and any(term.start < span.end and span.start < term.end for span in noise):
                 continue
-            wish = wishes.setdefault(term.text, _Wish(term.text, _wish_weight(term)))
-            wish.instead.update(self._instead(term, inside, meant))
-            if term.kind in ("code", "number"):
-                wishes.setdefault(f"!{term.text}", _Wish(f"!{term.text}", _WISH_WEIGHTS["own"]))
+            wish = wishes.setdefault(term.text, _Wish(term.text, self._weight(term, asked)))
+            wish.instead.update(inside)
+            if term.kind == "word":
+                wish.instead[f"={term.text}"] = 1.0
+                if spelling := meant.get(term.text):
+                    wish.instead[spelling] = _TYPO_FACTOR
+            if _ERROR_CODE.fullmatch(term.text):
+                wishes.setdefault(f"!{term.text}", _Wish(f"!{term.text}", _OWN_CODE_WEIGHT))
         return list(wishes.values())
 
-    def _instead(self, term: Term, groups: set[str], meant: dict[str, str]) -> dict[str, float]:
-        """What may stand in the place of a term, and at which discount."""
-        instead = dict.fromkeys(groups, _SYNONYM_FACTOR)
-        if term.kind == "word":
-            instead[f"={term.text}"] = 1.0
-            if spelling := meant.get(term.text):
-                instead[spelling] = _TYPO_FACTOR
-        return instead
+    def _weight(self, term: Term, asked: list[Term]) -> float:
+        """What a term of the query counts; the parts of a name count little where the name itself is known."""
+        if term.kind == "number" and len(term.text) < _LEAST_TELLING_NUMBER:
+            return _SHORT_NUMBER_WEIGHT
+        if term.kind == "part" and any(
+            (_FIELD, whole.text) in self._reader
+            for whole in asked
+            if (whole.start, whole.end) == (term.start, term.end) and whole.kind in ("code", "word")
+        ):
+            return _KNOWN_PART_WEIGHT
+        return _WISH_WEIGHTS[term.kind]
 
     def _spellings(self, found: list[Term]) -> dict[str, str]:
         """What the misspelt words of a query stand for."""
@@ -272,10 +290,18 @@ class SearchIndex:
         return self._vocabulary
 
 
-def _wish_weight(term: Term) -> float:
-    if term.kind == "number" and len(term.text) < 4:
-        return _SHORT_NUMBER_WEIGHT
-    return _WISH_WEIGHTS[term.kind]
+def _coverage_factor(answered: float, asked: float, named: bool) -> float:
+    return 1.0 if named or not asked else (answered / asked) ** _COVERAGE_POWER
+
+
+def _covers(span: Span, term: Term) -> bool:
+    return span.start <= term.start and term.end <= span.end
+
+
+def _share(span: Span, asked: list[Term]) -> float:
+    """The factor of a synonym for each of the terms that it names: less the more they are, 0 if it names none."""
+    covered = sum(_covers(span, term) for term in asked)
+    return _SYNONYM_FACTOR * covered**-_SYNONYM_DAMPING if covered else 0.0
 
 
 def _opposite(one: str, other: str) -> bool:
@@ -355,7 +381,8 @@ def _term_weights(document: Document, synonyms: Synonyms) -> dict[str, float]:
 
 def _texts(document: Document) -> Iterator[tuple[str, str]]:
     """The texts of an entry in compiled form, each with the name of its weight."""
-    yield "id", document["id"].replace("-", " ")
+    for name in (document["id"], *document.get("aliases", [])):
+        yield "id", name.replace("-", " ")
     yield "topic", document.get("topic", "").replace("-", " ")
     yield "layer", document.get("layer", "")
     for name in ("title", "symptom", "cause", "verify"):

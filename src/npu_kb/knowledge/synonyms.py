@@ -10,10 +10,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from npu_kb.errors import KnowledgeError, Problem
+from npu_kb.errors import KnowledgeError
 from npu_kb.knowledge.tokens import Term, terms
 
 if TYPE_CHECKING:
+    from npu_kb.errors import Problem
     from npu_kb.knowledge.yamlfile import Located, Where
 
 _UNIT_KINDS = ("word", "code", "number", "single", "char")
@@ -110,7 +111,7 @@ def read_synonyms(path: Path) -> Synonyms:
 
     file, problems = read_yaml(path)
     if file is None:
-        raise KnowledgeError(problems or [Problem(path, 1, 1, "", "is empty; give it a list `same:`")])
+        raise KnowledgeError(problems)
     problems = list(_problems(file))
     if problems:
         raise KnowledgeError(problems)

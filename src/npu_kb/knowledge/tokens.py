@@ -23,11 +23,11 @@ from typing import Literal, NamedTuple
 Kind = Literal["word", "code", "part", "number", "pair", "single", "char", "negated"]
 
 _CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-_RUN = re.compile(rf"[{_CJK}]+|[A-Za-z0-9_]+(?:['.\-:/][A-Za-z0-9_]+)*")
+_RUN = re.compile(rf"[{_CJK}]+|[A-Za-z0-9_]+(?:['.\-][A-Za-z0-9_]+)*")
 _PIECE = re.compile(r"0[xX][0-9a-fA-F]+|[A-Z]{2,}(?![a-z])\d*|[A-Z]?[a-z]+\d*|[A-Z]+\d*|\d+(?:\.\d+)*")
 _HEX = re.compile(r"0x0*([0-9a-f]+)")
 _NUMBER = re.compile(r"\d+(?:\.\d+)*[%xs]?")
-_SEPARATOR = re.compile(r"[_.\-:/']+")
+_SEPARATOR = re.compile(r"[_.\-']+")
 _API_NAME = re.compile(r"[a-z]+[A-Z]\w*|[A-Z][a-z]+(?:[A-Z][a-z]+){2,}\w*")
 _CONTRACTED_NOT = re.compile(r"(?:ca|does|do|is|are|did|was|were|has|have|wo|could|would|should)n'?t")
 _NOT = frozenset({"not", "no", "without", "never", "cannot", "non"})
@@ -130,7 +130,7 @@ def _latin_terms(run: str, start: int, end: int) -> Iterator[Term]:
     seen: set[str] = set()
     if joined.isalpha() and "-" in run:
         seen.add(stem(joined))
-        yield Term(stem(joined), start, end, "word")
+        yield Term(stem(joined), start, end, "joined")
     if not _HEX.fullmatch(lower):
         yield from _parts(run, start, end, seen)
 

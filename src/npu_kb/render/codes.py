@@ -6,9 +6,9 @@ import json
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+from npu_kb.codes.explain import Explanation, Finding, explain
+from npu_kb.codes.model import CodeLookup
 from npu_kb.intake.clean import printable
-from npu_kb.knowledge.codes import CodeLookup
-from npu_kb.knowledge.explain import Explanation, Finding, explain
 from npu_kb.render.text import VERDICT_NAMES, Style, choose, clipped, width_of, wrap
 
 SCHEMA = "npu-kb/explain/1"

@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from npu_kb.knowledge.codes import FAMILIES, CodeLookup, CodeRow, Reading, device_layout, interpret
+from npu_kb.codes.model import FAMILIES, CodeLookup, CodeRow
+from npu_kb.codes.readings import Reading, interpret
+from npu_kb.codes.spelling import device_layout
 
 EntriesForCode = Callable[[str, str], Sequence[dict[str, Any]]]
 """The knowledge entries (documents with id and title) that concern a family and key."""
