@@ -16,11 +16,10 @@ class CompileKnowledge(BuildHookInterface):
         sys.path.insert(0, str(root / "src"))
         from npu_kb.knowledge.compile import compile_knowledge, write_database
 
-        target = root / "build" / "knowledge.db"
         database = compile_knowledge([root / "kb"], "wheel")
         ((problems,),) = database.execute("SELECT value FROM meta WHERE key = 'problems'")
         if problems:
             raise SystemExit(f"knowledge is not clean, run npu-kb check:\n{problems}")
-        write_database(database, target)
+        target = write_database(database, root / "build", "knowledge")
         build_data["force_include"][str(target)] = "npu_kb/knowledge.db"
         build_data["pure_python"] = True

@@ -56,30 +56,30 @@ class Knowledge:
     def _load_folders(cls, directories: list[str]) -> Knowledge:
         key = _source_key(directories)
         cache = locations.cache_directory()
-        path = os.path.join(cache, f"knowledge-{crc32(repr(directories).encode()):08x}.db") if cache else None
-        if path and (knowledge := cls._open(path, key)):
-            return knowledge
+        stem = f"knowledge-{crc32(repr(directories).encode()):08x}"
+        for path in _cached(cache, stem):
+            if _is_whole(path) and (knowledge := cls._open(path, key)):
+                return knowledge
         from pathlib import Path
 
         from npu_kb.knowledge.compile import compile_knowledge, write_database
 
         connection = compile_knowledge([Path(directory) for directory in directories], key)
-        if path:
+        if cache:
             with suppress(OSError):  # a read-only or full disk only costs the next start some time
-                write_database(connection, Path(path))
+                write_database(connection, Path(cache), stem)
         return cls(connection)
 
     @classmethod
     def _open(cls, path: str, key: str | None) -> Knowledge | None:
-        """The database at `path` if it is whole, of our format and built from these files; else None."""
+        """The database at `path` if it is of our format and built from these files; else None."""
         try:
             connection = sqlite3.connect(_read_only_uri(path), uri=True)
             meta = dict(connection.execute("SELECT key, value FROM meta WHERE key IN ('format', 'source')"))
-            if meta.get("format") != FORMAT or (key is not None and meta.get("source") != key):
-                return None
-            return cls(connection)
-        except (sqlite3.Error, KeyError):
+        except sqlite3.Error:
             return None
+        fits = meta.get("format") == FORMAT and (key is None or meta.get("source") == key)
+        return cls(connection) if fits else None
 
     def _meta(self, key: str) -> str:
         row = self._connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
@@ -159,6 +159,23 @@ class Knowledge:
     def _document(self, sql: str, *values: object) -> Document | None:
         row = self._connection.execute(sql, values).fetchone()
         return json.loads(row[0]) if row else None
+
+
+def _cached(cache: str | None, stem: str) -> list[str]:
+    """The compiled files of these folders: the stem, then a check sum of the content."""
+    try:
+        names = os.listdir(cache) if cache else []
+    except OSError:
+        return []
+    return [os.path.join(str(cache), name) for name in names if name.startswith(stem) and name.endswith(".db")]
+
+
+def _is_whole(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return path.endswith(f"-{crc32(file.read()):08x}.db")
+    except OSError:
+        return False
 
 
 def _read_only_uri(path: str) -> str:

@@ -14,6 +14,7 @@ import sqlite3
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 from npu_kb.knowledge.base import FORMAT
 from npu_kb.patterns import TextPattern, required_literal
@@ -53,18 +54,24 @@ def compile_loaded(loaded: LoadedKnowledge, directories: list[Path], key: str) -
     return connection
 
 
-def write_database(connection: sqlite3.Connection, target: Path) -> None:
-    """Put the database at `target` in one step, so that readers see the old file or the new one."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=target.name, suffix=".part")
+def write_database(connection: sqlite3.Connection, folder: Path, stem: str) -> Path:
+    """Put the database into the folder as STEM-CHECKSUM.db, in one step, in place of older ones of the same stem."""
+    content = connection.serialize() if hasattr(connection, "serialize") else _dump_bytes(connection)
+    target = folder / f"{stem}-{crc32(content):08x}.db"
+    folder.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=folder, prefix=stem, suffix=".part")
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(connection.serialize() if hasattr(connection, "serialize") else _dump_bytes(connection))
+            file.write(content)
         Path(name).chmod(0o644)
         Path(name).replace(target)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+    for other in folder.glob(f"{stem}-*.db"):
+        if other != target:
+            other.unlink(missing_ok=True)
+    return target
 
 
 def _dump_bytes(connection: sqlite3.Connection) -> bytes:

@@ -41,18 +41,20 @@ _WEIGHTS = {
     "cause": 1.5, "fix": 1.0, "verify": 0.5, "expect": 0.5,
 }  # fmt: skip
 _WISH_WEIGHTS = {
-    "word": 1.0, "code": 1.5, "number": 1.5, "joined": 0.5, "part": 0.7, "pair": 0.6, "single": 0.4, "negated": 0.5,
+    "word": 1.0, "code": 1.5, "number": 1.5, "joined": 0.5, "part": 0.7, "pair": 0.6, "single": 0.4, "negated": 0.3,
 }  # fmt: skip
 _SHORT_NUMBER_WEIGHT = 0.2
 _KNOWN_PART_WEIGHT = 0.15
 _OWN_CODE_WEIGHT = 3.0
 _LONE_CHARACTER_WEIGHT = 0.5
+_TORN_PAIR_WEIGHT = 0.2
+"""A pair of characters of which only one belongs to a word of a synonym group."""
 _SYNONYM_DAMPING = 0.25
 _SYNONYM_FACTOR = 0.8
 _TYPO_FACTOR = 0.7
-_COVERAGE_POWER = 0.5
+_COVERAGE_POWER = 0.25
 _NAMED_BONUS = 1000.0
-_BM25_B, _BM25_K1 = 0.3, 2.0
+_BM25_B, _BM25_K1 = 0.5, 4.0
 
 _LEAST_FUZZY = 5
 _LEAST_TELLING_NUMBER = 4
@@ -230,9 +232,11 @@ class SearchIndex:
         wishes = {span.group: _Wish(span.group, _LONE_CHARACTER_WEIGHT) for span in groups if not shares[span]}
         for term in asked:
             inside = {span.group: shares[span] for span in groups if _covers(span, term)}
-            if not inside and any(term.start < span.end and span.start < term.end for span in noise):
+            if not inside and any(_touches(span, term) for span in noise):
                 continue
-            wish = wishes.setdefault(term.text, _Wish(term.text, self._weight(term, asked)))
+            torn = term.kind == "pair" and not inside and any(_touches(span, term) for span in groups)
+            weight = _TORN_PAIR_WEIGHT if torn else self._weight(term, asked)
+            wish = wishes.setdefault(term.text, _Wish(term.text, weight))
             wish.instead.update(inside)
             if term.kind == "word":
                 wish.instead[f"={term.text}"] = 1.0
@@ -296,6 +300,10 @@ def _coverage_factor(answered: float, asked: float, named: bool) -> float:
 
 def _covers(span: Span, term: Term) -> bool:
     return span.start <= term.start and term.end <= span.end
+
+
+def _touches(span: Span, term: Term) -> bool:
+    return term.start < span.end and span.start < term.end
 
 
 def _share(span: Span, asked: list[Term]) -> float:

@@ -25,10 +25,16 @@ class Located:
     marks: dict[Where, tuple[int, int]]
 
     def problem(self, where: Where, message: str) -> Problem:
-        """A problem at the node `where`, or at its nearest parent that stands in the file."""
-        at = where
-        while at not in self.marks and at:
-            at = at[:-1]
+        """A problem at the node `where`, or at its nearest parent that stands in the file.
+
+        An index that is not in the file belongs to a list that was written as its single value.
+        """
+        at: Where = ()
+        for part in where:
+            if (*at, part) in self.marks:
+                at = (*at, part)
+            elif not isinstance(part, int):
+                break
         line, column = self.marks.get(at, (1, 1))
         return Problem(self.path, line, column, ".".join(map(str, where)), message)
 

@@ -93,7 +93,7 @@ def _match_block(page: Page, match: dict[str, Any], full: bool) -> None:
     for evidence in match["evidence"][: None if full else 3]:
         source = "" if evidence["source"] == "-" else f"{evidence['source']} "
         place = f"{source}{label('line', page.lang)} {evidence['line']}: "
-        page.lines.append(page.style(clipped(place + printable(evidence["text"]), page.width), "red"))
+        page.paragraph(clipped(place + printable(evidence["text"]), 3 * page.width - 20), 0, "red")
     page.blank()
     page.field("cause", choose(match["cause"], page.lang))
     if note := applies_note(match["applies"], page.lang):
