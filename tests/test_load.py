@@ -52,7 +52,7 @@ def test_all_faults_of_a_file_come_at_once(write_entry: Write) -> None:
         ("- within: 3", "9:5: match.0: a block needs at least one of text, any, regex, code, fact"),
         ("- text: '<int>'", "9:11: match.0.text: needs a fixed part of at least 2 characters"),
         ("- fact: {name: npu.power_w}", "9:11: match.0.fact.0: give exactly one of above, below, equals, differs"),
-        ("- code: {family: acl, value: 507018}", "9:33: match.0.code.0.value: YAML reads this as int 507018"),
+        ("- code: {family: acl, value: 507018}", "9:32: match.0.code.0.value: YAML reads this as int 507018"),
     ],
 )
 def test_a_bad_condition_is_named(write_entry: Write, match: str, expected: str) -> None:
@@ -71,7 +71,10 @@ def test_the_file_name_is_the_id(write_entry: Write) -> None:
     assert problems_of(other) == ["1:5: id: differs from the file name; rename the file to one-name.yaml"]
 
 
-@pytest.mark.parametrize("content", [b"", b"- a\n- b\n", b"42\n", b"\xff\xfe\x00", b"{", b"a: &x [*x]\n", b"x: !!python/object:os.system {}\n"])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"- a\n- b\n", b"42\n", b"\xff\xfe\x00", b"{", b"a: &x [*x]\n", b"x: !!python/object:os.system {}\n"],
+)
 def test_a_file_that_is_no_entry_gives_a_problem_and_no_exception(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "strange.yaml"
     path.write_bytes(content)

@@ -143,7 +143,8 @@ def _find_regex(literal: str | None, source: str, log: LogText) -> list[Finding]
 
 
 def _lines_with(literal: str, log: LogText) -> list[int]:
-    lines, at = [], -1
+    lines: list[int] = []
+    at = -1
     while (at := log.squeezed.find(literal, at + 1)) >= 0 and len(lines) < 10 * _MAX_PLACES:
         lines.append(log.line_at(at))
     return sorted(set(lines))
@@ -163,7 +164,7 @@ def _holds(condition: dict[str, Any], value: float | str) -> bool:
         return (str(value).lower() == str(wanted).lower()) == ("equals" in condition)
     if isinstance(value, str):
         return False
-    return value > condition["above"] if "above" in condition else value < condition["below"]
+    return bool(value > condition["above"] if "above" in condition else value < condition["below"])
 
 
 @cache

@@ -22,7 +22,7 @@ from npu_kb.patterns import TextPattern, required_literal
 if TYPE_CHECKING:
     import sqlite_utils
 
-    from npu_kb.knowledge.entry import Block, CodeCondition
+    from npu_kb.knowledge.entry import Block, CodeCondition, Entry
     from npu_kb.knowledge.load import LoadedKnowledge
 
 
@@ -102,27 +102,31 @@ def _create_tables(connection: sqlite3.Connection) -> None:
 
 
 def _insert_entries(database: sqlite_utils.Database, loaded: LoadedKnowledge) -> None:
+    entries = [item.entry for item in loaded.entries.values() if item.entry.status != "deprecated"]
+    documents = ({"n": n, "id": e.id, "doc": _json(_document(e))} for n, e in enumerate(entries))
+    database.table("entry").insert_all(documents)
+    database.table("alias").insert_all({"alias": alias, "id": e.id} for e in entries for alias in e.aliases)
+    database.table("code_entry").insert_all(
+        {"family": family, "key": key, "id": e.id} for e in entries for family, key in sorted(_codes_of(e))
+    )
+    blocks = [{"entry": n, **compile_block(block)} for n, entry in enumerate(entries) for block in entry.match]
+    database.table("block").insert_all({"n": n, "doc": _json(block)} for n, block in enumerate(blocks))
+    _insert_triggers(database, blocks)
+
+
+def _document(entry: Entry) -> dict[str, Any]:
+    return entry.model_dump(mode="json", exclude_none=True)
+
+
+def _insert_triggers(database: sqlite_utils.Database, blocks: list[dict[str, Any]]) -> None:
     literals: dict[str, int] = {}
-    for n, item in enumerate(loaded.entries.values()):
-        entry = item.entry
-        if entry.status == "deprecated":
-            continue
-        doc = entry.model_dump(mode="json", exclude_none=True)
-        database.table("entry").insert({"n": n, "id": entry.id, "doc": _json(doc)})
-        database.table("alias").insert_all({"alias": alias, "id": entry.id} for alias in entry.aliases)
-        for block in entry.match:
-            _insert_block(database, n, block, literals)
-        _link_codes(database, entry.id, entry.match)
+    rows: dict[tuple[str, str, int], None] = {}
+    for number, block in enumerate(blocks):
+        for kind, value in triggers(block):
+            stored = str(literals.setdefault(value, len(literals))) if kind == "text" else value
+            rows[kind, stored, number] = None
+    database.table("trigger").insert_all({"kind": kind, "value": value, "block": n} for kind, value, n in rows)
     database.table("meta").insert({"key": "literals", "value": "\n".join(literals)})
-
-
-def _insert_block(database: sqlite_utils.Database, entry: int, block: Block, literals: dict[str, int]) -> None:
-    compiled = compile_block(block)
-    number = database.table("block").count
-    database.table("block").insert({"n": number, "doc": _json({"entry": entry, **compiled})})
-    for kind, value in triggers(compiled):
-        stored = str(literals.setdefault(value, len(literals))) if kind == "text" else value
-        database.table("trigger").insert({"kind": kind, "value": stored, "block": number}, ignore=True)
 
 
 def compile_block(block: Block) -> dict[str, Any]:
@@ -164,17 +168,13 @@ def triggers(block: dict[str, Any]) -> list[tuple[str, str]]:
     return [("fact", block["fact"][0]["name"])] if block["fact"] else []
 
 
-def _link_codes(database: sqlite_utils.Database, id: str, blocks: list[Block]) -> None:
-    """Link an entry to every code that its conditions name or its texts print."""
+def _codes_of(entry: Entry) -> set[tuple[str, str]]:
+    """(family, key) of every code that the entry's conditions name or its texts print."""
     from npu_kb.codes.mentions import find_codes
 
-    codes = {(str(c.family), _key(c)) for block in blocks for c in block.code}
-    for block in blocks:
-        for source in [*block.text, *block.any]:
-            codes |= {(mention.family, mention.key) for mention in find_codes(source)}
-    database.table("code_entry").insert_all(
-        ({"family": family, "key": key, "id": id} for family, key in sorted(codes)), ignore=True
-    )
+    codes = {(str(c.family), _key(c)) for block in entry.match for c in block.code}
+    texts = (source for block in entry.match for source in [*block.text, *block.any])
+    return codes | {(mention.family, mention.key) for mention in find_codes("\n".join(texts))}
 
 
 def _insert_codes(database: sqlite_utils.Database, directories: list[Path]) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +14,18 @@ from npu_kb.errors import Problem
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _LIMIT_BYTES = 2_000_000
+_MAX_DEPTH = 12
 
 Where = tuple[str | int, ...]
 
 
 @dataclass(frozen=True)
 class Located:
-    """A parsed YAML document: its plain value, and the place of each node by its path into the value."""
+    """A parsed YAML document: its plain value, and where each of its nodes stands."""
 
     path: Path
     value: Any
-    marks: dict[Where, tuple[int, int]]
+    text: str
 
     def problem(self, where: Where, message: str) -> Problem:
         """A problem at the node `where`, or at its nearest parent that stands in the file.
@@ -31,12 +34,22 @@ class Located:
         """
         at: Where = ()
         for part in where:
-            if (*at, part) in self.marks:
+            if (*at, part) in self._marks:
                 at = (*at, part)
             elif not isinstance(part, int):
                 break
-        line, column = self.marks.get(at, (1, 1))
+        line, column = self._marks.get(at, (1, 1))
         return Problem(self.path, line, column, ".".join(map(str, where)), message)
+
+    @cached_property
+    def _marks(self) -> dict[Where, tuple[int, int]]:
+        """(line, column) of each node; only a file with a problem is asked for them."""
+        loader = _LOADER(self.text)
+        try:
+            node = loader.get_single_node()
+            return dict(_places(node, ())) if node is not None else {}
+        finally:
+            loader.dispose()
 
 
 def read_yaml(path: Path) -> tuple[Located | None, list[Problem]]:
@@ -52,37 +65,52 @@ def read_yaml(path: Path) -> tuple[Located | None, list[Problem]]:
     loader = _LOADER(text)
     try:
         node = loader.get_single_node()
-        marks: dict[Where, tuple[int, int]] = {}
-        problems = [] if node is None else _walk(path, node, (), marks, set())
+        problems = [] if node is None else [_node_problem(path, *fault) for fault in _faults(node, (), ())]
         value = None if node is None or problems else loader.construct_document(node)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         return None, [_syntax_problem(path, error)]
     finally:
         loader.dispose()
-    return (None if problems else Located(path, value, marks)), problems
+    return (None if problems else Located(path, value, text)), problems
 
 
-def _walk(path: Path, node: Any, where: Where, marks: dict[Where, tuple[int, int]], above: set[int]) -> list[Problem]:
-    marks[where] = (node.start_mark.line + 1, node.start_mark.column + 1)
-    if id(node) in above or len(where) > 12:
-        return [Problem(path, *marks[where], ".".join(map(str, where)), "nested too deeply; write it out flat")]
-    above = above | {id(node)}
-    problems: list[Problem] = []
+def _faults(node: Any, where: Where, above: tuple[int, ...]) -> Iterator[tuple[Any, Where, str]]:
+    """(node, where, what is wrong) of keys that stand twice and of nodes nested too deeply or in themselves."""
+    if isinstance(node, yaml.ScalarNode):
+        return
+    if id(node) in above or len(where) > _MAX_DEPTH:
+        yield node, where, "nested too deeply; write it out flat"
+        return
+    above = (*above, id(node))
     if isinstance(node, yaml.SequenceNode):
         for i, child in enumerate(node.value):
-            problems += _walk(path, child, (*where, i), marks, above)
+            yield from _faults(child, (*where, i), above)
+        return
+    seen: set[str] = set()
+    for key, child in node.value:
+        name = str(key.value)
+        if name in seen:
+            yield key, (*where, name), "key stands twice; keep one of them"
+        seen.add(name)
+        yield from _faults(child, (*where, name), above)
+
+
+def _node_problem(path: Path, node: Any, where: Where, message: str) -> Problem:
+    return Problem(path, *_place(node), ".".join(map(str, where)), message)
+
+
+def _places(node: Any, where: Where) -> Iterator[tuple[Where, tuple[int, int]]]:
+    yield where, _place(node)
+    if isinstance(node, yaml.SequenceNode):
+        for i, child in enumerate(node.value):
+            yield from _places(child, (*where, i))
     elif isinstance(node, yaml.MappingNode):
-        seen: set[str] = set()
         for key, child in node.value:
-            name = str(key.value)
-            if name in seen:
-                place = (key.start_mark.line + 1, key.start_mark.column + 1)
-                problems.append(
-                    Problem(path, *place, ".".join(map(str, (*where, name))), "key stands twice; keep one of them")
-                )
-            seen.add(name)
-            problems += _walk(path, child, (*where, name), marks, above)
-    return problems
+            yield from _places(child, (*where, str(key.value)))
+
+
+def _place(node: Any) -> tuple[int, int]:
+    return node.start_mark.line + 1, node.start_mark.column + 1
 
 
 def _syntax_problem(path: Path, error: Exception) -> Problem:
