@@ -13,6 +13,11 @@ from typing import Any
 from npu_kb import __version__
 from npu_kb.errors import NpuKbError
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from npu_kb.intake.logtext import LogText
+    from npu_kb.knowledge.base import Knowledge
+
 FOUND, NONE, BAD = 0, 1, 2
 
 
@@ -77,6 +82,10 @@ def _add_output(parser: argparse.ArgumentParser, formats: list[str]) -> None:
 def _add_why(commands: Any) -> None:
     parser = _command(commands, "why", _why, "Name the cause of a failure from what the terminal shows.")
     parser.add_argument("files", nargs="*", metavar="FILE", help="logs to read; `-` or none: standard input")
+    parser.add_argument(
+        "--explain", metavar="ID", help="say which conditions of an entry held, which not, and how near"
+    )
+    parser.add_argument("--issue", action="store_true", help="write a redacted issue for the right upstream tracker")
     parser.add_argument("--all", action="store_true", help="show every match at length")
     parser.add_argument("-v", "--verbose", action="store_true", help="as --all")
     _add_output(parser, ["text", "json", "markdown"])
@@ -131,9 +140,16 @@ def _why(options: argparse.Namespace) -> int:
     if options.files in ([], ["-"]) and sys.stdin.isatty():
         print("Paste the log, then press Enter and Ctrl-D. 粘贴日志后按回车，再按 Ctrl-D 结束。", file=sys.stderr)
     knowledge = _knowledge(options)
-    diagnosis = diagnose(read_logs(options.files, LiteralInterest(knowledge.literals)), knowledge)
+    log = read_logs(options.files, LiteralInterest(knowledge.literals))
+    if options.explain:
+        return _account(options, log, knowledge)
+    diagnosis = diagnose(log, knowledge)
     document = diagnosis_document(diagnosis, knowledge)
-    if options.format == "json":
+    if options.issue:
+        from npu_kb.render.issue import issue_text
+
+        sys.stdout.write(issue_text(document, log, knowledge))
+    elif options.format == "json":
         _print_json(document)
     elif options.format == "markdown":
         from npu_kb.render.markdown import diagnosis_markdown
@@ -145,6 +161,21 @@ def _why(options: argparse.Namespace) -> int:
         full = options.all or options.verbose
         sys.stdout.write(diagnosis_text(document, _language(options), _colour(options), _width(), full))
     return FOUND if diagnosis.claims else NONE
+
+
+def _account(options: argparse.Namespace, log: LogText, knowledge: Knowledge) -> int:
+    from npu_kb.diagnosis.account import account
+
+    document = account(log, options.explain, knowledge)
+    if document is None:
+        raise NpuKbError(_unknown_id(options.explain, [entry["id"] for entry in knowledge.entries()]))
+    if options.format == "json":
+        _print_json(document)
+    else:
+        from npu_kb.render.terminal import account_text
+
+        sys.stdout.write(account_text(document, _language(options), _colour(options), _width()))
+    return FOUND if document["matches"] else NONE
 
 
 def _explain(options: argparse.Namespace) -> int:
@@ -211,7 +242,7 @@ def _import(options: argparse.Namespace) -> int:
     return run_importer(options.importer, options.arguments)
 
 
-def _knowledge(options: argparse.Namespace) -> Any:
+def _knowledge(options: argparse.Namespace) -> Knowledge:
     from npu_kb import locations
     from npu_kb.intake.clean import printable
     from npu_kb.knowledge.base import Knowledge

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from itertools import accumulate
 from typing import Any
 
 from npu_kb.codes.mentions import CodeMention, find_codes
@@ -37,9 +39,7 @@ _FOREIGN_SIGNS = (
 def diagnose(log: str | bytes | LogText, knowledge: Knowledge, suggest: bool = True) -> Diagnosis:
     """Name the causes that a log shows, ranked; without a claim and with `suggest`, add what comes near."""
     text = log if isinstance(log, LogText) else LogText.of(log)
-    mentions = find_codes(text.text, knowledge)
-    facts = read_facts(text.lines)
-    scene = Scene(text, _code_lines(mentions, text), _by_name(facts))
+    scene = scene_of(text, knowledge)
     versions = read_versions([line.text for line in text.lines])
     matches = ranked(find_matches(scene, knowledge, versions))
     if suggest and not any(match.is_claim for match in matches):
@@ -48,10 +48,16 @@ def diagnose(log: str | bytes | LogText, knowledge: Knowledge, suggest: bool = T
         matches += suggestions(text, knowledge, {match.entry["id"] for match in matches})
     from npu_kb.diagnosis.next_steps import next_steps
 
-    codes = decoded(mentions, text, knowledge)
+    codes = decoded(scene, knowledge)
+    facts = [fact for group in scene.facts.values() for fact in group]
     return Diagnosis(
         matches[:MAX_MATCHES], codes, facts, versions, next_steps(text, matches, codes, knowledge), len(text.lines)
     )
+
+
+def scene_of(log: LogText, knowledge: Knowledge) -> Scene:
+    """What matching looks at: the log with its codes and facts."""
+    return Scene(log, _code_lines(find_codes(log.text, knowledge), log), _by_name(read_facts(log.lines)))
 
 
 def find_matches(scene: Scene, knowledge: Knowledge, versions: dict[str, str]) -> list[Match]:
@@ -127,25 +133,12 @@ def _is_foreign(squeezed: str) -> bool:
 
 
 def _code_lines(mentions: list[CodeMention], log: LogText) -> dict[tuple[str, str], list[int]]:
-    starts = _line_starts(log)
+    """Indexes of the lines that mention each code."""
+    ends = list(accumulate(len(line.text) + 1 for line in log.lines))
     lines: dict[tuple[str, str], list[int]] = {}
     for mention in mentions:
-        lines.setdefault((mention.family, mention.key), []).append(_line_of(starts, mention.start))
+        lines.setdefault((mention.family, mention.key), []).append(bisect_right(ends, mention.start))
     return lines
-
-
-def _line_starts(log: LogText) -> list[int]:
-    starts, at = [], 0
-    for line in log.lines:
-        starts.append(at)
-        at += len(line.text) + 1
-    return starts
-
-
-def _line_of(starts: list[int], offset: int) -> int:
-    from bisect import bisect_right
-
-    return max(0, bisect_right(starts, offset) - 1)
 
 
 def _by_name(facts: list[Fact]) -> dict[str, list[Fact]]:
@@ -155,13 +148,11 @@ def _by_name(facts: list[Fact]) -> dict[str, list[Fact]]:
     return grouped
 
 
-def decoded(mentions: list[CodeMention], log: LogText, knowledge: Knowledge) -> list[dict[str, Any]]:
+def decoded(scene: Scene, knowledge: Knowledge) -> list[dict[str, Any]]:
     """Each code of the log once, with what its catalogue says and the line where it stands first."""
-    starts = _line_starts(log)
-    rows: dict[tuple[str, str], dict[str, Any]] = {}
-    for mention in mentions:
-        row = knowledge.lookup(mention.family, mention.key)
-        if row and (mention.family, mention.key) not in rows:
-            line = log.lines[_line_of(starts, mention.start)]
-            rows[mention.family, mention.key] = {**row, "line": line.number, "source": line.source}
-    return list(rows.values())
+    rows = []
+    for (family, key), lines in scene.codes.items():
+        if row := knowledge.lookup(family, key):
+            line = scene.log.lines[lines[0]]
+            rows.append({**row, "line": line.number, "source": line.source})
+    return rows

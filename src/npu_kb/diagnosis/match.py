@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
 from itertools import islice
 from typing import Any, NamedTuple
@@ -53,6 +54,20 @@ def evaluate(block: dict[str, Any], scene: Scene) -> Finding | None:
     if not all(groups):
         return None
     return _combine(groups, block["within"])
+
+
+def conditions(written: dict[str, Any], compiled: dict[str, Any], scene: Scene) -> Iterator[tuple[str, str, list[int]]]:
+    """(kind, the condition as written, indexes of the lines where it is found) of each condition of a block."""
+    for kind in ("text", "any", "none"):
+        for source, pattern in zip(written[kind], compiled[kind], strict=True):
+            yield kind, source, [finding.lines[0] for finding in _find_text(pattern, scene.log)]
+    for literal, source in compiled["regex"]:
+        yield "regex", source, [finding.lines[0] for finding in _find_regex(literal, source, scene.log)]
+    for family, key in compiled["code"]:
+        yield "code", f"{family} {key}", scene.codes.get((family, key), [])
+    for fact in compiled["fact"]:
+        wanted = ", ".join(f"{name} {value}" for name, value in fact.items() if name != "name")
+        yield "fact", f"{fact['name']} {wanted}", [finding.lines[0] for finding in _find_fact(fact, scene)]
 
 
 def _combine(groups: list[list[Finding]], within: int | None) -> Finding | None:

@@ -14,15 +14,15 @@ MAX_STEPS = 4
 def next_steps(
     log: LogText, matches: list[Match], codes: list[dict[str, Any]], knowledge: Knowledge
 ) -> list[dict[str, Any]]:
-    """Up to four commands, each with why; none where a cause was named or the log tells of no error."""
+    """Up to five commands, each with why; none where a cause was named or the log tells of no error."""
     if any(match.is_claim for match in matches):
         return []
     lowered = log.text[:200_000].lower()
     chosen: dict[str, dict[str, Any]] = {}
     fitting = [s for s in knowledge.next_steps() if any(word in lowered for word in s.get("when", []))]
     always = [s for s in knowledge.next_steps() if s.get("always") and (fitting or codes)]
-    for step in [*fitting, *always]:
+    for step in [*fitting[:MAX_STEPS], *always]:
         command = knowledge.command(step["command"]) if "command" in step else None
         run = command["run"] if command else step.get("run", "")
         chosen.setdefault(run, {"run": run, "why": step["why"]})
-    return list(chosen.values())[:MAX_STEPS]
+    return list(chosen.values())

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Document = dict[str, Any]
 
-FORMAT = "2"
+FORMAT = "4"
 """Changes with the tables of compile.py; a database of another format is rebuilt."""
 
 
@@ -99,6 +99,11 @@ class Knowledge:
             for _, doc in rows:
                 yield json.loads(doc)
 
+    def blocks_of(self, id: str) -> list[Document]:
+        """The compiled match blocks of an entry, in the order in which they are written."""
+        sql = "SELECT block.doc FROM block JOIN entry ON block.entry = entry.n WHERE entry.id = ? ORDER BY block.n"
+        return [json.loads(doc) for (doc,) in self._connection.execute(sql, (id,))]
+
     def entry_number(self, number: int) -> Document:
         """The entry with this number in the database."""
         return self._document("SELECT doc FROM entry WHERE n = ?", number) or {}
@@ -121,6 +126,11 @@ class Knowledge:
         """What to capture where nothing certain was found."""
         steps: list[Document] = json.loads(self._meta("next_steps") or "[]")
         return steps
+
+    def trackers(self) -> list[Document]:
+        """Where an issue is filed, the first that fits before the last resort."""
+        trackers: list[Document] = json.loads(self._meta("trackers") or "[]")
+        return trackers
 
     def topics(self) -> dict[str, dict[str, str]]:
         """Topic names by id."""

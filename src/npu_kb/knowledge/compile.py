@@ -1,9 +1,8 @@
 """From YAML to one SQLite file that `why` can open in a millisecond.
 
-Only JSON and text are stored, so that opening a foreign file runs no code. Tables: meta(key, value),
-entry(n, id, doc), alias(alias, id), block(n, doc), trigger(kind, value, block), code(family, key, code, symbol, doc),
-command(id, doc), topic(id, doc). The key of meta `literals` holds one required literal per line; trigger values of
-kind `text` are line numbers in it.
+Only JSON and text are stored, so that opening a foreign file runs no code. See _create_tables for the
+tables. The key `literals` of meta holds one required literal per line; trigger values of kind `text` are line numbers
+in it. The keys `next_steps`, `trackers` and `problems` hold what load.py reads beside the entries.
 """
 
 from __future__ import annotations
@@ -48,6 +47,7 @@ def compile_loaded(loaded: LoadedKnowledge, directories: list[Path], key: str) -
     _insert_commands(database, directories)
     database.table("topic").insert_all({"id": id, "doc": _json(names)} for id, names in loaded.topics.items())
     database.table("meta").insert({"key": "problems", "value": "\n".join(map(str, loaded.problems))})
+    database.table("meta").insert({"key": "trackers", "value": _json(loaded.trackers)})
     database.table("meta").insert({"key": "next_steps", "value": _json(loaded.next_steps)})
     database.table("meta").insert_all([{"key": "format", "value": FORMAT}, {"key": "source", "value": key}])
     connection.commit()
@@ -90,7 +90,7 @@ def _create_tables(connection: sqlite3.Connection) -> None:
         CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT);
         CREATE TABLE entry(n INTEGER PRIMARY KEY, id TEXT UNIQUE, doc TEXT);
         CREATE TABLE alias(alias TEXT PRIMARY KEY, id TEXT);
-        CREATE TABLE block(n INTEGER PRIMARY KEY, doc TEXT);
+        CREATE TABLE block(n INTEGER PRIMARY KEY, entry INTEGER, doc TEXT);
         CREATE TABLE trigger(kind TEXT, value TEXT, block INTEGER, PRIMARY KEY(kind, value, block));
         CREATE TABLE code(family TEXT, key TEXT, code TEXT, symbol TEXT, doc TEXT, PRIMARY KEY(family, key));
         CREATE INDEX code_by_code ON code(code);
@@ -110,7 +110,9 @@ def _insert_entries(database: sqlite_utils.Database, loaded: LoadedKnowledge) ->
         {"family": family, "key": key, "id": e.id} for e in entries for family, key in sorted(_codes_of(e))
     )
     blocks = [{"entry": n, **compile_block(block)} for n, entry in enumerate(entries) for block in entry.match]
-    database.table("block").insert_all({"n": n, "doc": _json(block)} for n, block in enumerate(blocks))
+    database.table("block").insert_all(
+        {"n": n, "entry": block["entry"], "doc": _json(block)} for n, block in enumerate(blocks)
+    )
     _insert_triggers(database, blocks)
 
 

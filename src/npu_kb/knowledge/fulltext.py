@@ -89,6 +89,19 @@ class _Wish:
         return {**self.instead, self.term: 1.0}
 
 
+@dataclass
+class _Tally:
+    """What an entry answers of a query so far."""
+
+    score: float = 0.0
+    answered: float = 0.0
+    terms: set[str] = field(default_factory=set)
+
+    def hit(self, id: str, asked: float) -> Hit:
+        coverage = self.answered / asked if asked else 1.0
+        return Hit(id, round(self.score * coverage**_COVERAGE_POWER, 3), round(coverage, 3), frozenset(self.terms))
+
+
 def open_index(knowledge: Knowledge) -> SearchIndex:
     """The index over a knowledge base, kept in the user's cache."""
     return SearchIndex.open(knowledge.entries(), locations.cache_directory(), knowledge.source_key or None)
@@ -152,32 +165,19 @@ class SearchIndex:
 
     def search(self, query: str, limit: int = 10) -> list[Hit]:
         """The entries that answer the query best; an exact id, former id or code comes first."""
-        wishes = self._wishes(query)
-        total: dict[int, float] = defaultdict(float)
-        answered: dict[int, float] = defaultdict(float)
-        matched: dict[int, set[str]] = defaultdict(set)
+        tallies: dict[int, _Tally] = defaultdict(_Tally)
         asked = 0.0
-        for wish in wishes:
-            best = self._answers(wish, matched)
-            if not best:
-                continue
-            most = max(best.values())
+        for wish in self._wishes(query):
+            answers = self._answers(wish, tallies)
+            most = max(answers.values(), default=0.0)
             asked += most
-            for number, score in best.items():
-                total[number] += score
-                answered[number] += most
-        named = self._named(query)
-        for number in named:
-            total[number] += _NAMED_BONUS
-        hits = [
-            Hit(
-                id=self._ids[number],
-                score=round(score * _coverage_factor(answered[number], asked, number in named), 3),
-                coverage=round(answered[number] / asked, 3) if asked else 1.0,
-                highlights=frozenset(matched[number]),
-            )
-            for number, score in total.items()
-        ]
+            for number, score in answers.items():
+                tallies[number].score += score
+                tallies[number].answered += most
+        for number in self._named(query):
+            tallies[number].score += _NAMED_BONUS
+            tallies[number].answered = asked
+        hits = [tally.hit(self._ids[number], asked) for number, tally in tallies.items()]
         return sorted(hits, key=lambda hit: (-hit.score, hit.id))[:limit]
 
     def spans(self, text: str, hit: Hit) -> list[tuple[int, int]]:
@@ -193,12 +193,12 @@ class SearchIndex:
                 merged.append((start, end))
         return merged
 
-    def _answers(self, wish: _Wish, matched: dict[int, set[str]]) -> dict[int, float]:
+    def _answers(self, wish: _Wish, tallies: dict[int, _Tally]) -> dict[int, float]:
         """The score of each entry for one wish: that of its best alternative."""
         best: dict[int, float] = {}
         for term, factor in wish.alternatives().items():
             for number, score in self._scores(term).items():
-                matched[number].add(term)
+                tallies[number].terms.add(term)
                 best[number] = max(best.get(number, 0.0), score * factor * wish.weight)
         return best
 
@@ -292,10 +292,6 @@ class SearchIndex:
             own = {text for text in texts if text.isascii() and text.isalpha() and len(text) >= _LEAST_FUZZY - 1}
             self._vocabulary = sorted(own | self._synonyms.words())
         return self._vocabulary
-
-
-def _coverage_factor(answered: float, asked: float, named: bool) -> float:
-    return 1.0 if named or not asked else (answered / asked) ** _COVERAGE_POWER
 
 
 def _covers(span: Span, term: Term) -> bool:

@@ -31,6 +31,7 @@ class LoadedKnowledge:
     entries: dict[str, LoadedEntry] = field(default_factory=dict)
     topics: dict[str, dict[str, str]] = field(default_factory=dict)
     next_steps: list[dict[str, Any]] = field(default_factory=list)
+    trackers: list[dict[str, Any]] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     """Why files were left out."""
     link_problems: list[Problem] = field(default_factory=list)
@@ -43,6 +44,7 @@ def load_entries(directories: list[Path]) -> LoadedKnowledge:
     for directory in directories:
         loaded.topics.update(_read_table(directory / "topics.yaml", {}, loaded))
         loaded.next_steps += _read_table(directory / "next_steps.yaml", [], loaded)
+        loaded.trackers[:0] = _read_table(directory / "trackers.yaml", [], loaded)
         here: dict[str, LoadedEntry] = {}
         for path in entry_files(directory):
             item, problems = load_entry(path)

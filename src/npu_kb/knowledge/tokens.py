@@ -4,7 +4,7 @@
 |---|---|
 | `显存不足` | `显存`, `存不`, `不足` (and each character, of kind `char`: a unit of phrases that is not indexed) |
 | `compiling`, `compiled` | `compil`, the stem |
-| `time-out` | `=time_out`, `timeout`, `time`, `out` |
+| `time-out` | `=time_out`, `timeout`, `tim`, `out` |
 | `HCCL_CONNECT_TIMEOUT` | `=hccl_connect_timeout`, `hccl`, `connect`, `timeout` |
 | `aclnnInplaceCopy` | `=aclnninplacecopy`, `aclnn`, `inplac`, `copi` |
 | `EZ9999`, `0x7020016` | `=ez9999`, `=0x7020016` |
@@ -20,7 +20,7 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-Kind = Literal["word", "code", "part", "number", "pair", "single", "char", "negated"]
+Kind = Literal["word", "code", "joined", "part", "number", "pair", "single", "char", "negated"]
 
 _CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _RUN = re.compile(rf"[{_CJK}]+|[A-Za-z0-9_]+(?:['.\-][A-Za-z0-9_]+)*")

@@ -8,6 +8,7 @@ from typing import Any
 from npu_kb.diagnosis.model import SCHEMA, Diagnosis, Match
 from npu_kb.knowledge.base import Knowledge
 
+_CAPTURE = re.compile(r"<(?:\*|int|hex|word):([a-z_]+)>|\(\?P<([a-z_]+)>")
 _SLOT = re.compile(r"\{([a-z_]+)\}")
 
 
@@ -44,13 +45,19 @@ def entry_document(
     entry: dict[str, Any], knowledge: Knowledge, captures: dict[str, str] | None = None
 ) -> dict[str, Any]:
     """An entry with `{name}` slots filled and its diagnostic commands written out."""
-    words = captures or {}
+    words = {**_slots(entry), **(captures or {})}
     document = {
         name: _filled(value, words) if name in ("title", "symptom", "cause", "fix", "verify") else value
         for name, value in entry.items()
     }
     document["diagnose"] = [_command(check, knowledge) for check in entry["diagnose"]]
     return document
+
+
+def _slots(entry: dict[str, Any]) -> dict[str, str]:
+    """What stands in a text for a word that was not captured: its name."""
+    patterns = [text for block in entry["match"] for text in [*block["text"], *block["any"], *block["regex"]]]
+    return {name: f"<{name}>" for text in patterns for pair in _CAPTURE.findall(text) for name in pair if name}
 
 
 def _filled(value: Any, words: dict[str, str]) -> Any:

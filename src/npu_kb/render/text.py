@@ -114,6 +114,14 @@ LABELS: dict[str, dict[str, str]] = {
     "line": {"en": "line", "zh": "行"},
     "look": {"en": "look for", "zh": "关注"},
     "match": {"en": "Recognised by", "zh": "匹配条件"},
+    "matched": {"en": "matches this log", "zh": "与该日志匹配"},
+    "unmatched": {"en": "does not match this log", "zh": "与该日志不匹配"},
+    "near": {"en": "nearest", "zh": "最接近"},
+    "far": {"en": "all hold, but not within so many lines of each other:", "zh": "各条件均成立，但相距超过行数："},
+    "wordless": {
+        "en": "This entry describes a fault that prints nothing; it is found by its description.",
+        "zh": "该条目描述的故障没有报错输出，只能按现象描述查找。",
+    },
     "related": {"en": "Related", "zh": "相关"},
 }
 
