@@ -19,6 +19,13 @@ _SIGNS: dict[str, Callable[[Any, Any], bool]] = {
 }  # fmt: skip
 
 
+COMMANDS = {
+    "driver": "npu-smi-info", "firmware": "npu-smi-board", "chip": "npu-smi-info", "cann": "ascend-install-dirs",
+    "python": "python-version",
+}  # fmt: skip
+"""Command (by its id) that tells the version of a component; `pip-list` tells all others."""
+
+
 def parse_version(text: str) -> Version | None:
     """An Ascend version that compares, or None: 8.0.RC3 < 8.0.0, 8.1.RC1.alpha1 < 8.1.RC1, 24.1.rc2 < 24.1.rc2.1."""
     plain = text.strip().lstrip("vV")
@@ -79,7 +86,10 @@ def applicability(wanted: dict[str, Any], seen: dict[str, str]) -> dict[str, Any
     if judged:
         return judged[-1]
     needed = [*wanted.get("affected", {}), *wanted.get("fixed", {}), *(["chip"] if wanted.get("chip") else [])]
-    return {"state": "unknown", "needed": needed} if needed else {"state": "any"}
+    if not needed:
+        return {"state": "any"}
+    commands = dict.fromkeys(COMMANDS.get(component, "pip-list") for component in needed)
+    return {"state": "unknown", "needed": list(dict.fromkeys(needed)), "commands": list(commands)}
 
 
 def _state(state: str, component: str, version: str, spec: str) -> dict[str, Any]:

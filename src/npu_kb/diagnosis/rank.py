@@ -1,8 +1,9 @@
-"""Order matches so that the root cause comes first."""
+"""Order matches so that the root cause comes first, and say what explains what."""
 
 from __future__ import annotations
 
 from npu_kb.diagnosis.model import VERDICTS, Match
+from npu_kb.intake.times import seconds_of
 
 _ROLES = {"root": 0, "follow-on": 1, "wrapper": 2}
 _BASE = {"certain": 0.95, "likely": 0.82, "possible": 0.4}
@@ -15,19 +16,17 @@ def confidence(verdict: str, weight: int) -> float:
 
 def ranked(matches: list[Match]) -> list[Match]:
     """Claims before suggestions, faults before benign lines, causes before what they bring about."""
-    return _causes_first(sorted(matches, key=_sort_key))
+    order = _order_of_events(matches)
+    return _causes_first(sorted(matches, key=lambda match: (*_standing(match), order[match.entry["id"]])))
 
 
-def _sort_key(match: Match) -> tuple[object, ...]:
-    role = _ROLES[match.entry["role"]]
+def _standing(match: Match) -> tuple[object, ...]:
     return (
         not match.is_claim,
         match.entry["severity"] == "benign",
-        role,
+        _ROLES[match.entry["role"]],
         VERDICTS.index(match.verdict),
         -_weight_class(match.weight),
-        match.first_line,
-        match.entry["id"],
     )
 
 
@@ -36,15 +35,33 @@ def _weight_class(weight: int) -> int:
     return min(weight, 90) // 15
 
 
+def _order_of_events(matches: list[Match]) -> dict[str, tuple[float, int, str]]:
+    """When each match's evidence was written: by the lines' own times where all have one of a form, else by line.
+
+    Lines of several ranks may stand in any order in a paste; their times do not.
+    """
+    times = {match.entry["id"]: seconds_of(match.evidence[0].text) for match in matches}
+    comparable = len({time[0] for time in times.values() if time}) == 1 and all(times.values())
+    return {
+        id: (time[1] if comparable and time else 0.0, match.first_line, id)
+        for match, (id, time) in zip(matches, times.items(), strict=True)
+    }
+
+
 def _causes_first(matches: list[Match]) -> list[Match]:
     """Move a claim that another claim brings about behind it."""
-    present = {match.entry["id"]: match for match in matches if match.is_claim}
-    brought_about = {
-        effect
-        for match in present.values()
+    explained = explanations(matches)
+    roots = [match for match in matches if match.is_claim and match.entry["id"] not in explained]
+    effects = [match for match in matches if match.is_claim and match.entry["id"] in explained]
+    return [*roots, *effects, *(match for match in matches if not match.is_claim)]
+
+
+def explanations(matches: list[Match]) -> dict[str, str]:
+    """{claim: the claim that brings it about}, by the `causes` of entries; a mutual pair explains nothing."""
+    claims = {match.entry["id"]: match for match in matches if match.is_claim}
+    return {
+        effect: id
+        for id, match in reversed(claims.items())
         for effect in match.entry["causes"]
-        if effect in present and match.entry["id"] not in present[effect].entry["causes"]
+        if effect in claims and effect != id and id not in claims[effect].entry["causes"]
     }
-    roots = [m for m in matches if m.is_claim and m.entry["id"] not in brought_about]
-    effects = [m for m in matches if m.is_claim and m.entry["id"] in brought_about]
-    return [*roots, *effects, *(m for m in matches if not m.is_claim)]

@@ -77,5 +77,5 @@ def _suggestion(entry: dict[str, object], line: Line, ratio: float, score: float
         captures={},
         first_line=0,
         weight=0,
-        applies={"state": "unknown", "needed": []},
+        applies={"state": "any"},
     )

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from npu_kb.diagnosis.model import SCHEMA, Diagnosis, Match
+from npu_kb.diagnosis.rank import explanations
 from npu_kb.knowledge.base import Knowledge
 
 _CAPTURE = re.compile(r"<(?:\*|int|hex|word):([a-z_]+)>|\(\?P<([a-z_]+)>")
@@ -14,9 +15,10 @@ _SLOT = re.compile(r"\{([a-z_]+)\}")
 
 def diagnosis_document(diagnosis: Diagnosis, knowledge: Knowledge) -> dict[str, Any]:
     """The JSON contract `npu-kb/diagnosis/1`; a match's echo of the log stands only under `evidence`."""
+    explained = explanations(diagnosis.matches)
     return {
         "schema": SCHEMA,
-        "matches": [match_document(match, knowledge) for match in diagnosis.matches],
+        "matches": [match_document(m, knowledge, explained.get(m.entry["id"])) for m in diagnosis.matches],
         "codes": diagnosis.codes,
         "facts": _facts(diagnosis),
         "versions": diagnosis.versions,
@@ -25,8 +27,8 @@ def diagnosis_document(diagnosis: Diagnosis, knowledge: Knowledge) -> dict[str, 
     }
 
 
-def match_document(match: Match, knowledge: Knowledge) -> dict[str, Any]:
-    """One match: the entry's texts, and what in the log speaks for it."""
+def match_document(match: Match, knowledge: Knowledge, explained_by: str | None = None) -> dict[str, Any]:
+    """One match: the entry's texts, what in the log speaks for it, and the match that brings it about, if any."""
     entry = entry_document(match.entry, knowledge, match.captures)
     return {
         "id": entry["id"],
@@ -34,11 +36,20 @@ def match_document(match: Match, knowledge: Knowledge) -> dict[str, Any]:
         "confidence": match.confidence,
         **{name: entry[name] for name in ("severity", "role", "layer", "topic", "title", "symptom", "cause")},
         **{name: entry[name] for name in ("fix", "diagnose", "verify")},
-        "applies": match.applies,
+        "applies": _with_commands(match.applies, knowledge),
+        "explained_by": explained_by,
         "captures": match.captures,
         "evidence": [{"source": e.source, "line": e.line, "text": e.text} for e in match.evidence],
         "references": entry["references"],
     }
+
+
+def _with_commands(applies: dict[str, Any], knowledge: Knowledge) -> dict[str, Any]:
+    """The commands that would tell an unknown version, written out."""
+    if "commands" not in applies:
+        return applies
+    found = (knowledge.command(id) for id in applies["commands"])
+    return {**applies, "commands": [command["run"] for command in found if command]}
 
 
 def entry_document(

@@ -76,9 +76,17 @@ def diagnosis_text(document: dict[str, Any], lang: str, colour: bool, width: int
     for match in shown:
         _match_block(page, match, full)
     others = [m for m in document["matches"] if m not in shown]
-    _short_list(page, "others", others[:4])
+    _short_list(page, "independent", [m for m in others if _is_independent(m, claims[0])][:3])
+    _short_list(page, "follows", [m for m in others if m in claims and not _is_independent(m, claims[0])][:3])
+    _short_list(page, "others", [m for m in others if m not in claims][:2])
     _codes(page, document["codes"])
     return page.text()
+
+
+def _is_independent(match: dict[str, Any], first: dict[str, Any]) -> bool:
+    """A claim of a fault of its own: nothing in the log explains it."""
+    own = match["role"] == "root" and not match["explained_by"] and match["severity"] != "benign"
+    return own and match["verdict"] != "possible" and match["id"] != first["id"]
 
 
 def _match_block(page: Page, match: dict[str, Any], full: bool) -> None:
@@ -136,15 +144,13 @@ def _remedy(page: Page, name: str, number: int, total: int, fix: dict[str, Any])
 def applies_note(applies: dict[str, Any], lang: str) -> str:
     """What the versions at hand mean for a match, in one sentence; nothing where no version matters."""
     state, zh = applies["state"], lang == "zh"
-    if state in ("any",) or (state == "unknown" and not applies.get("needed")):
+    if state == "any":
         return ""
     if state == "unknown":
-        names = ", ".join(applies["needed"])
-        return (
-            f"取决于版本：{names}（日志中没有）。"
-            if zh
-            else f"depends on the version of {names}, which the log does not show."
-        )
+        names, commands = ", ".join(applies["needed"]), "; ".join(applies["commands"])
+        if zh:
+            return f"取决于 {names} 的版本，日志中没有；可执行：{commands}"
+        return f"depends on the version of {names}, not in the log; it is told by: {commands}"
     seen, span = f"{applies['component']} {applies['version']}", applies["range"]
     if state == "applies":
         return f"{seen} 在受影响范围内（{span}）。" if zh else f"{seen} is affected ({span})."
@@ -170,6 +176,9 @@ def _short_list(page: Page, heading: str, matches: list[dict[str, Any]]) -> None
         verdict = VERDICT_NAMES[match["verdict"]]["zh" if page.lang == "zh" else "en"]
         for title in choose(match["title"], page.lang):
             page.paragraph(f"{verdict}: {title}", 2)
+        if match["verdict"] != "possible":
+            evidence = match["evidence"][0]
+            page.paragraph(clipped(f"{label('line', page.lang)} {evidence['line']}: {evidence['text']}", 74), 4, "red")
         page.paragraph(f"npu-kb show {match['id']}", 4, "dim")
 
 
