@@ -127,6 +127,11 @@ def test_an_npu_smi_table_gives_its_values() -> None:
     }  # fmt: skip
 
 
+def test_a_chip_row_without_bus_id_is_no_card() -> None:
+    row = "| 0       0                     | NA              | 0            957 / 15609                             |"
+    assert facts_of(row) == {"npu.aicore_percent": 0.0, "npu.hbm_usage_percent": 6.1}
+
+
 def test_npu_smi_rows_of_two_die_and_inference_cards_are_read() -> None:
     assert facts_of(A3_ROWS)["npu.temperature_c"] == 36.0
     assert "npu.power_w" not in facts_of(A3_ROWS)
@@ -140,7 +145,12 @@ def test_npu_smi_rows_of_two_die_and_inference_cards_are_read() -> None:
         ("$ ulimit -l\nunlimited", "host.memlock_kb", float("inf")),
         ("max locked memory           (kbytes, -l) 64", "host.memlock_kb", 64.0),
         ("vm.max_map_count = 65530", "host.max_map_count", 65530.0),
-        ("shm              64M     0   64M   0% /dev/shm", "host.shm_mb", 64.0),
+        ("/dev/sda1       100G  99G  1.0G  99% /data", "host.disk_percent", 99.0),
+        (
+            "Mem:            2015        1990           3           4          21          20",
+            "host.memory_available_percent",
+            1.0,
+        ),
         ("link status: DOWN", "hccn.link", "DOWN"),
         ("net health status: Socket failed", "hccn.net_health", "Socket failed"),
         ("HBM Double Bit Error Count               : 3", "npu.ecc_double_bit", 3.0),
@@ -148,6 +158,10 @@ def test_npu_smi_rows_of_two_die_and_inference_cards_are_read() -> None:
 )
 def test_single_values_are_read_as_facts(text: str, name: str, value: object) -> None:
     assert facts_of(text) == {name: value}
+
+
+def test_the_size_of_dev_shm_is_read() -> None:
+    assert facts_of("shm              64M     0   64M   0% /dev/shm") == {"host.shm_mb": 64.0, "host.disk_percent": 0.0}
 
 
 @pytest.mark.parametrize(
@@ -158,6 +172,7 @@ def test_single_values_are_read_as_facts(text: str, name: str, value: object) ->
         ("torch_npu 2.5.1.dev20250320", "torch_npu", "2.5.1.dev20250320"),
         ("vllm-ascend 0.9.1rc1", "vllm_ascend", "0.9.1rc1"),
         ("INFO: vLLM version 0.8.5", "vllm", "0.8.5"),
+        ("package_version=24.1.rc2.2", "driver", "24.1.rc2.2"),
         ("| npu-smi 24.1.rc2                 Version: 24.1.rc2 |", "driver", "24.1.rc2"),
         ("/usr/local/Ascend/ascend-toolkit/8.0.RC3.alpha001/lib64", "cann", "8.0.RC3.alpha001"),
         ('File "/usr/lib/python3.10/site-packages/torch/x.py"', "python", "3.10"),

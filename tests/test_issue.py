@@ -77,7 +77,10 @@ def test_an_issue_for_vllm_goes_to_its_own_tracker(run: Run) -> None:
 
 def test_explain_says_which_conditions_held_and_what_came_near(run: Run) -> None:
     status, out, _ = run(
-        "why", "--explain", "cann-environment-not-loaded", stdin="ImportError: libhcclX.so: cannot open shared object file\n"
+        "why",
+        "--explain",
+        "cann-environment-not-loaded",
+        stdin="ImportError: libhcclX.so: cannot open shared object file\n",
     )
     assert status == 1
     assert "does not match this log" in out

@@ -22,10 +22,13 @@ KB = Path(__file__).parents[1] / "kb"
 
 
 def entry(id: str, en: str, zh: str, *, match: list[dict[str, Any]] | None = None, **more: Any) -> dict[str, Any]:
+    blocks = [
+        {"text": [], "any": [], "regex": [], "code": [], "fact": [], "none": [], **block} for block in match or []
+    ]
     return {
         "id": id, "aliases": [], "layer": "system", "topic": "hang", "severity": "fault", "role": "root",
         "status": "confirmed", "title": {"en": en, "zh": zh}, "symptom": {"en": en, "zh": zh},
-        "cause": {"en": "-", "zh": "-"}, "verify": {"en": "-", "zh": "-"}, "match": match or [], "diagnose": [],
+        "cause": {"en": "-", "zh": "-"}, "verify": {"en": "-", "zh": "-"}, "match": blocks, "diagnose": [],
         "fix": [{"en": "-", "zh": "-", "effect": "read"}], "samples": {"hit": [], "miss": []}, "references": [],
         "versions": {}, "causes": [], "related": [], **more,
     }  # fmt: skip

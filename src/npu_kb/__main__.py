@@ -1,3 +1,3 @@
-from npu_kb.cli import main
+from npu_kb.cli import run
 
-raise SystemExit(main())
+raise SystemExit(run())

@@ -1,7 +1,8 @@
 """Values read out of pasted outputs: npu-smi tables, hccn_tool, ulimit, sysctl, df, free.
 
 Names: npu.temperature_c, npu.power_w, npu.health, npu.aicore_percent, npu.hbm_usage_percent, npu.ecc_double_bit,
-npu.ecc_isolated_pages, hccn.link, hccn.net_health, host.memlock_kb, host.nofile, host.max_map_count, host.shm_mb.
+npu.ecc_isolated_pages, hccn.link, hccn.net_health, host.memlock_kb, host.nofile, host.max_map_count, host.shm_mb,
+host.disk_percent, host.memory_available_percent.
 """
 
 from __future__ import annotations
@@ -61,7 +62,8 @@ _CHIP = (
     r"^\|\s*(?P<chip>\d*)\s*(?:\d+)?\s*\|(?:\s*\|)?\s*(?:[0-9A-Fa-f]{4}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9A-Fa-f]|NA)\s*\|"
     r"\s*(?P<aicore>\d+)\s+(?:\d+\s*/\s*\d+\s+)?(?P<used>\d+)\s*/\s*(?P<total>\d+)\s*\|"
 )
-_SHM = r"^\S+\s+(?P<size>[\d.]+)(?P<unit>[KMGT])i?B?\s+\S+\s+\S+\s+\d+%\s+/dev/shm$"
+_DF = r"^\S+\s+(?P<size>[\d.]+)(?P<unit>[KMGT]?)i?B?\s+\S+\s+\S+\s+(?P<used>\d+)%\s+(?P<mount>/\S*)$"
+_FREE = r"^Mem:\s+(?P<total>\d+)\D{0,2}\s+\d+\D{0,2}\s+\d+\D{0,2}\s+\d+\D{0,2}\s+\d+\D{0,2}\s+(?P<available>\d+)"
 
 
 def read_facts(lines: list[Line]) -> list[Fact]:
@@ -74,19 +76,21 @@ def read_facts(lines: list[Line]) -> list[Fact]:
     for index, line in enumerate(lines):
         text = line.text
         if text.startswith("|"):
-            if found := _regex(_CARD).match(text):
+            if found := _regex(_CHIP).match(text):
+                facts += _chip_facts(found, index, card)
+            elif found := _regex(_CARD).match(text):
                 card = found.group("npu")
                 facts += _card_facts(found, index)
-            elif found := _regex(_CHIP).match(text):
-                facts += _chip_facts(found, index, card)
             continue
         if readers:
             facts += _simple_facts(text, index, readers)
         if has_commands:
             facts += _fact_after_command(lines, index)
-        if text.endswith("/dev/shm") and (found := _regex(_SHM).match(text)):
-            size = float(found.group("size")) * _megabytes_per(found.group("unit"))
-            facts.append(Fact("host.shm_mb", size, index))
+        if "% /" in text and (found := _regex(_DF).match(text)):
+            facts += _disk_facts(found, index)
+        if text.startswith("Mem:") and (found := _regex(_FREE).match(text)):
+            share = 100 * float(found.group("available")) / max(float(found.group("total")), 1)
+            facts.append(Fact("host.memory_available_percent", round(share, 1), index))
     return facts
 
 
@@ -108,6 +112,16 @@ def _chip_facts(found: re.Match[str], index: int, card: str | None) -> list[Fact
     facts = [Fact("npu.aicore_percent", float(found.group("aicore")), index, card)]
     if total := float(found.group("total")):
         facts.append(Fact("npu.hbm_usage_percent", round(100 * float(found.group("used")) / total, 1), index, card))
+    return facts
+
+
+def _disk_facts(found: re.Match[str], index: int) -> list[Fact]:
+    """A line of df: how full the mount is; of /dev/shm also its size."""
+    mount = found.group("mount")
+    facts = [Fact("host.disk_percent", float(found.group("used")), index, mount)]
+    if mount == "/dev/shm":
+        size = float(found.group("size")) * _megabytes_per(found.group("unit") or "K")
+        facts.append(Fact("host.shm_mb", size, index))
     return facts
 
 

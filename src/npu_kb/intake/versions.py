@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-_V = r"(?P<v>\d+(?:\.\d+)+(?:[.-]?(?:rc|RC|alpha|beta|post|dev|T)\.?\d*)*)"
+_V = r"(?P<v>\d+(?:\.\d+)+(?:[.-]?(?:rc|alpha|beta|post|dev|T)\d*(?:\.\d+)*)*)"
 
 # (text that must be in the lower-cased line, component, regex)
 _READERS: list[tuple[str, str, str]] = [
@@ -27,7 +27,7 @@ _READERS: list[tuple[str, str, str]] = [
     ("/cann-", "cann", rf"/cann-{_V}"),
     ("npu-smi", "driver", rf"npu-smi\s+\S+\s+Version:\s*{_V}"),
     ("package_version", "driver", rf"^package_version={_V}"),
-    ("driver", "driver", rf"\bdriver(?:\s*version)?\s*[:= ]\s*{_V}"),
+    ("driver", "driver", rf"(?<!network )\bdriver(?:\s*version)?\s*[:= ]\s*{_V}"),
     ("firmware", "firmware", rf"\bfirmware(?:\s*version)?\s*[:= ]\s*{_V}"),
     ("python", "python", r"\bpython version:?\s*(?P<v>3\.\d{1,2}(?:\.\d+)?)|^Python (?P<v2>3\.\d{1,2}\.\d+)$"),
     ("/python3.", "python", r"/python(?P<v>3\.\d{1,2})/"),
@@ -48,6 +48,8 @@ def read_versions(texts: list[str]) -> dict[str, str]:
     whole = "\n".join(texts)
     lowered = whole.lower()
     readers = [reader for reader in _READERS if reader[0] in lowered]
+    if "compatible_version_drv" in lowered:  # a firmware's version.info, whose package_version is the firmware's
+        readers = [reader for reader in readers if reader[0] != "package_version"]
     versions: dict[str, str] = {}
     for text in texts if readers else []:
         for component, value in _versions_of(text, readers):
@@ -65,6 +67,8 @@ def _versions_of(text: str, readers: list[tuple[str, str, str]]) -> Iterator[tup
 
 
 def _chip_of(text: str) -> str | None:
+    if not any(series in text for series in ("310", "910", "950")):
+        return None
     return next((chip for pattern, chip in _CHIPS if _regex(pattern).search(text)), None)
 
 
