@@ -44,6 +44,22 @@ def test_a_block_holds_where_all_its_conditions_do(
     assert ids(miss, knowledge) == []
 
 
+def test_a_short_word_is_not_found_across_words(write_entry: Write, small_knowledge: Small) -> None:
+    write_entry("the-entry", "- {text: widget exploded, any: [tbe]}")
+    knowledge = small_knowledge()
+    assert ids("widget exploded: could not be", knowledge) == []
+    assert ids("widget exploded in tbe_op", knowledge) == ["the-entry"]
+
+
+def test_a_benign_reading_of_the_same_line_wins(write_entry: Write, small_knowledge: Small) -> None:
+    benign = write_entry("harmless", "- {text: optional part could not be loaded, proves: certain}")
+    benign.write_text(benign.read_text().replace("severity: fault", "severity: benign"))
+    write_entry("alarm", "- text: could not be loaded")
+    knowledge = small_knowledge()
+    matches = diagnose("the optional part could not be loaded", knowledge, suggest=False).matches
+    assert [(m.entry["id"], m.verdict) for m in matches] == [("harmless", "certain"), ("alarm", "possible")]
+
+
 def test_any_one_block_is_enough(write_entry: Write, small_knowledge: Small) -> None:
     write_entry("the-entry", "- text: one wording\n- text: other wording")
     assert ids("other wording", small_knowledge()) == ["the-entry"]
@@ -52,12 +68,13 @@ def test_any_one_block_is_enough(write_entry: Write, small_knowledge: Small) -> 
 def test_captured_words_fill_the_texts(write_entry: Write, small_knowledge: Small) -> None:
     from npu_kb.render.document import match_document
 
-    path = write_entry(
-        "missing-library", "- text: 'cannot load <word:library>: reason'\n- text: 'lost: <word:library>'"
+    match = (
+        "- text: 'cannot load <word:library>: why'\n- text: 'lost: <word:library>'\n- text: '<word:library> is gone'"
     )
+    path = write_entry("missing-library", match)
     path.write_text(path.read_text().replace("Because of missing-library.", '"{library} is not there."'))
     knowledge = small_knowledge()
-    for log in ("Cannot load libFoo.so.1: reason", "it is lost: 'libFoo.so.1', sorry"):
+    for log in ("Cannot load libFoo.so.1: why", "it is lost: 'libFoo.so.1', sorry", "now 'libFoo.so.1' is gone"):
         (match,) = diagnose(log, knowledge).matches
         assert match_document(match, knowledge)["cause"]["en"] == "libFoo.so.1 is not there."
 

@@ -12,19 +12,20 @@ from npu_kb.patterns import TextPattern, required_literal, squeeze
 
 
 @pytest.mark.parametrize(
-    ("source", "literal", "regex", "trailing"),
+    ("source", "literal", "regex", "trailing", "leading"),
     [
-        ("Out of Memory", "outofmemory", None, None),
-        ("undefined symbol: <word:symbol>", "undefinedsymbol:", None, "symbol"),
-        ("rank <int> lost", "rank", r"rank[+-]?\d+lost", None),
-        ("<*>cannot open", "cannotopen", None, None),
+        ("Out of Memory", "outofmemory", None, None, None),
+        ("undefined symbol: <word:symbol>", "undefinedsymbol:", None, "symbol", None),
+        ("rank <int> lost", "rank", r"rank[+-]?\d+lost", None, None),
+        ("<*>cannot open", "cannotopen", None, None, None),
+        ("<word:op> is not implemented", "isnotimplemented", None, None, "op"),
     ],
 )
 def test_a_pattern_is_parsed_into_its_longest_literal_and_a_regex(
-    source: str, literal: str, regex: str | None, trailing: str | None
+    source: str, literal: str, regex: str | None, trailing: str | None, leading: str | None
 ) -> None:
     parsed = TextPattern.parse(source)
-    assert (parsed.literal, parsed.regex, parsed.trailing) == (literal, regex, trailing)
+    assert (parsed.literal, parsed.regex, parsed.trailing, parsed.leading) == (literal, regex, trailing, leading)
 
 
 def test_a_pattern_without_fixed_text_is_refused() -> None:

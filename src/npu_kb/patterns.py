@@ -16,6 +16,7 @@ _BODY = {
     "hex": r"(?:0x)?[0-9a-f]+",
     "word": r"[^\s,;'\"`()\[\]{}|]{1,200}?",
 }
+_LEADING = re.compile(r"([^\s,;'\"`()\[\]{}|]+)[\s'\"`)\]:=]*$")
 _TRAILING = re.compile(r"[\s'\"`(\[:=]*([^\s,;'\"`()\[\]{}|]+)")
 
 
@@ -40,8 +41,12 @@ class TextPattern(NamedTuple):
     """Regex over squeezed text; None where the literal is the whole pattern."""
     trailing: str | None
     """Name under which the word after the match is captured, if the pattern ends in a named placeholder."""
+    leading: str | None
+    """The same for the word before it."""
     weight: int
     """Number of fixed characters."""
+    solid: bool
+    """No white space is in the pattern, so a short one is not looked for across words (`tbe` in `could not be`)."""
 
     @classmethod
     def parse(cls, source: str) -> TextPattern:
@@ -52,12 +57,13 @@ class TextPattern(NamedTuple):
         literal = max(fixed, key=len)
         if len(literal) < 2:
             raise ValueError("needs a fixed part of at least 2 characters")
-        trailing = None
+        trailing = leading = None
         if kinds and not fixed[-1]:
             trailing, kinds, names, fixed = names[-1], kinds[:-1], names[:-1], fixed[:-1]
-        while kinds and not fixed[0]:
-            kinds, names, fixed = kinds[1:], names[1:], fixed[1:]
-        return cls(literal, _regex_of(fixed, kinds, names), trailing, sum(map(len, fixed)))
+        if kinds and not fixed[0]:
+            leading, kinds, names, fixed = names[0], kinds[1:], names[1:], fixed[1:]
+        solid = not any(char.isspace() for char in source)
+        return cls(literal, _regex_of(fixed, kinds, names), trailing, leading, sum(map(len, fixed)), solid)
 
 
 def _regex_of(fixed: list[str], kinds: list[str], names: list[str]) -> str | None:
@@ -74,6 +80,12 @@ def trailing_word(text: str) -> str | None:
     """The first word of the text that follows a match, without quotes and brackets."""
     found = _TRAILING.match(text)
     return found.group(1).rstrip(".:") if found else None
+
+
+def leading_word(text: str) -> str | None:
+    """The last word of the text that comes before a match, without quotes and brackets."""
+    found = _LEADING.search(text[-400:])
+    return found.group(1) if found else None
 
 
 def required_literal(regex: str) -> str | None:

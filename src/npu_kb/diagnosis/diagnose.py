@@ -9,31 +9,15 @@ from typing import Any
 from npu_kb.codes.mentions import CodeMention, find_codes
 from npu_kb.diagnosis.match import Finding, Scene, evaluate
 from npu_kb.diagnosis.model import Diagnosis, Evidence, Match
-from npu_kb.diagnosis.rank import confidence, ranked
+from npu_kb.diagnosis.rank import confidence, ranked, with_excuses
 from npu_kb.diagnosis.scan import literals_in
 from npu_kb.intake.facts import Fact, read_facts
 from npu_kb.intake.logtext import LogText
+from npu_kb.intake.stack import is_foreign
 from npu_kb.intake.versions import read_versions
 from npu_kb.knowledge.base import Knowledge
 
 MAX_MATCHES = 10
-_ASCEND_SIGNS = (
-    "npu", "ascend", "hccl", "cann", "aclnn", "acl.", "aclrt", "davinci", "huawei", "hisi", "mindspore", "mindie",
-    "hccn", "devmm", "plog", "atb", "te_fusion", "tbe", "bishengir", "torchair", "[ge]", "aicore", "aicpu", "ops_npu",
-)  # fmt: skip
-_FOREIGN_SIGNS = (
-    "cuda",
-    "nvidia",
-    "nccl error",
-    "rocm",
-    "hip error",
-    "cudnn",
-    "nvrm",
-    "xpu",
-    "intel_vpu",
-    "mlx5",
-    "level_zero",
-)
 
 
 def diagnose(log: str | bytes | LogText, knowledge: Knowledge, suggest: bool = True) -> Diagnosis:
@@ -41,7 +25,7 @@ def diagnose(log: str | bytes | LogText, knowledge: Knowledge, suggest: bool = T
     text = log if isinstance(log, LogText) else LogText.of(log)
     scene = scene_of(text, knowledge)
     versions = read_versions([line.text for line in text.lines])
-    matches = ranked(find_matches(scene, knowledge, versions))
+    matches = ranked(with_excuses(find_matches(scene, knowledge, versions)))
     if suggest and not any(match.is_claim for match in matches):
         from npu_kb.diagnosis.suggest import suggestions
 
@@ -67,7 +51,7 @@ def find_matches(scene: Scene, knowledge: Knowledge, versions: dict[str, str]) -
         finding = evaluate(block, scene)
         if finding and _stronger(finding, block, best.get(block["entry"])):
             best[block["entry"]] = (finding, block)
-    foreign = _is_foreign(scene.log.squeezed)
+    foreign = is_foreign(scene.log.text)
     return [
         _match(knowledge.entry_number(number), finding, block, scene.log, versions, foreign)
         for number, (finding, block) in best.items()
@@ -125,11 +109,6 @@ def _match(
 
 def _weaker(verdict: str) -> str:
     return "likely" if verdict == "certain" else "possible"
-
-
-def _is_foreign(squeezed: str) -> bool:
-    """The log speaks of another vendor's accelerators and nowhere of Ascend."""
-    return any(sign in squeezed for sign in _FOREIGN_SIGNS) and not any(sign in squeezed for sign in _ASCEND_SIGNS)
 
 
 def _code_lines(mentions: list[CodeMention], log: LogText) -> dict[tuple[str, str], list[int]]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from npu_kb.intake.facts import Fact
 from npu_kb.intake.logtext import LogText
-from npu_kb.patterns import trailing_word
+from npu_kb.patterns import TextPattern, leading_word, trailing_word
 
 _MAX_PLACES = 40
 """Occurrences of one pattern that are looked at."""
@@ -18,6 +18,8 @@ _WINDOW = 2_000
 """Squeezed characters around a literal in which its regex is tried."""
 _MAX_LINES = 6
 """Lines that one text pattern may span."""
+_SHORT = 10
+"""Characters; a shorter pattern without white space must stand in one word."""
 _REGEX_LINE = 4_000
 """Characters of a line that regexes see."""
 _CODE_WEIGHT, _FACT_WEIGHT, _REGEX_WEIGHT = 10, 25, 20
@@ -84,17 +86,27 @@ def _combine(groups: list[list[Finding]], within: int | None) -> Finding | None:
     return None
 
 
-def _find_text(pattern: list[Any], log: LogText) -> list[Finding]:
-    literal, regex, trailing, weight = pattern
+def _find_text(fields: list[Any], log: LogText) -> list[Finding]:
+    pattern = TextPattern(*fields)
     findings = []
-    for start, end, captures in islice(_spans(literal, regex, log), _MAX_PLACES):
+    for start, end, captures in islice(_spans(pattern.literal, pattern.regex, log), _MAX_PLACES):
         first, last = log.line_at(start), log.line_at(end - 1)
         if last - first >= _MAX_LINES or not _whole_numbers(log, start, end):
             continue
-        if trailing is not None and (word := _word_after(log, end)):
-            captures[trailing] = word
-        findings.append(Finding(list(range(first, last + 1)), captures, weight))
+        if pattern.solid and pattern.weight < _SHORT and _crosses_words(log, start, end):
+            continue
+        if pattern.trailing is not None and (word := _word_after(log, end)):
+            captures[pattern.trailing] = word
+        if pattern.leading is not None and (word := _word_before(log, start)):
+            captures[pattern.leading] = word
+        findings.append(Finding(list(range(first, last + 1)), captures, pattern.weight))
     return findings
+
+
+def _crosses_words(log: LogText, start: int, end: int) -> bool:
+    """Whether a match spans white space inside a line."""
+    (first, begin), (last, stop) = log.place(start), log.place(end - 1)
+    return first == last and any(char.isspace() for char in log.lines[first].text[begin:stop])
 
 
 def _spans(literal: str, regex: str | None, log: LogText) -> Any:
@@ -128,15 +140,17 @@ def _whole_numbers(log: LogText, start: int, end: int) -> bool:
     text = log.squeezed
     if text[start].isdigit():
         index, position = log.place(start)
-        before = log.lines[index].text[max(0, position - 2) : position]
-        if before[-1:].isalnum() and before.lower() != "0x":
+        if position and log.lines[index].text[position - 1].isdigit():
             return False
     if text[end - 1].isdigit():
         index, position = log.place(end - 1)
-        following = log.lines[index].text[position + 1 : position + 2]
-        if following.isalnum() or following == "_":
-            return False
+        return not log.lines[index].text[position + 1 : position + 2].isdigit()
     return True
+
+
+def _word_before(log: LogText, start: int) -> str | None:
+    index, position = log.place(start)
+    return leading_word(log.lines[index].text[:position])
 
 
 def _word_after(log: LogText, end: int) -> str | None:

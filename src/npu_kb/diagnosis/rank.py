@@ -20,6 +20,19 @@ def ranked(matches: list[Match]) -> list[Match]:
     return _causes_first(sorted(matches, key=lambda match: (*_standing(match), order[match.entry["id"]])))
 
 
+def with_excuses(matches: list[Match]) -> list[Match]:
+    """The matches; a fault becomes a suggestion if a benign match explains its lines as surely, with as much text."""
+    excuses = [match for match in matches if match.is_claim and match.entry["severity"] == "benign"]
+    return [m._replace(verdict="possible") if any(_excuses(e, m) for e in excuses) else m for m in matches]
+
+
+def _excuses(benign: Match, match: Match) -> bool:
+    surer = VERDICTS.index(benign.verdict) <= VERDICTS.index(match.verdict) and benign.weight >= match.weight
+    if match.entry["severity"] == "benign" or not surer:
+        return False
+    return {(e.source, e.line) for e in match.evidence} <= {(e.source, e.line) for e in benign.evidence}
+
+
 def _standing(match: Match) -> tuple[object, ...]:
     return (
         not match.is_claim,

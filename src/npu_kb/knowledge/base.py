@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Document = dict[str, Any]
 
-FORMAT = "4"
+FORMAT = "6"
 """Changes with the tables of compile.py; a database of another format is rebuilt."""
 
 

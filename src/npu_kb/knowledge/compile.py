@@ -132,11 +132,10 @@ def _insert_triggers(database: sqlite_utils.Database, blocks: list[dict[str, Any
 
 
 def compile_block(block: Block) -> dict[str, Any]:
-    """The run-time form of a block: patterns as [literal, regex, trailing, weight], codes as [family, key]."""
+    """The run-time form of a block: patterns as lists of the fields of TextPattern, codes as [family, key]."""
 
     def patterns(sources: list[str]) -> list[list[Any]]:
-        parsed = [TextPattern.parse(source) for source in sources]
-        return [[p.literal, p.regex, p.trailing, p.weight] for p in parsed]
+        return [list(TextPattern.parse(source)) for source in sources]
 
     return {
         "text": patterns(block.text),

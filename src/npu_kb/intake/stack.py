@@ -1,0 +1,27 @@
+"""Which vendor's accelerators a log speaks of."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+_ASCEND = (
+    r"(?<![a-z])(?:npu|ascend|hccl|hccn|cann(?!ot|[a-z])|aclnn|acl(?:rt|graph|mdl|op)?(?![a-z])|atb(?![a-z])|davinci|hisi|mindspore"
+    r"|mindie|mindx|msrun|devmm|devdrv|drvmngr|plog(?![a-z])|tbe(?![a-z])|te_fusion|bishengir|bisheng|torchair|aicore|aicpu"
+    r"|dcmi|910[ab]|910_93|310[pb]|slog(?:d|_)|tsdaemon|msnpureport|e[a-z]9999|e[ijlz]0\d{3})"
+)
+_FOREIGN = (
+    r"(?<![a-z])(?:cuda(?!_?graph)|nvidia|nccl|nvrm|nvlink|nvml|cudnn|cublas|rocm|hip(?:error|blas|cc)|miopen|amdgpu"
+    r"|xpu(?![a-z])|intel_vpu|level_zero|oneccl|mlx5|tpu(?![a-z])|habana|hpu(?![a-z])|musa(?![a-z])|mlu(?![a-z]))"
+)
+
+
+def is_foreign(text: str) -> bool:
+    """The text speaks of another vendor's accelerators and nowhere of Ascend."""
+    lowered = text.lower()
+    return _regex(_FOREIGN).search(lowered) is not None and _regex(_ASCEND).search(lowered) is None
+
+
+@cache
+def _regex(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
