@@ -40,6 +40,10 @@ _PATTERNS = {
         r"(?:->|=|:|\[|\(|is\b)\s{0,3}(?P<value>0x[0-9a-f]{1,20}|-?\d{1,10})(?!\w|\.\d)"
     ),
     "registers": r"err(?:or)?[ _]?code\s{0,3}[:=]?\s{0,3}\((?P<list>(?:0x[0-9a-f]{1,16}|\d{1,3}|[, ]){1,80})\)",
+    "dms": (
+        r"node type=(?P<node>0x[0-9a-f]{1,3})[^\n]{0,20}; ?sensor type=(?P<sensor>0x[0-9a-f]{1,2})[^\n]{0,40}?"
+        r"event_state=(?P<state>0x[0-9a-f]{1,3}|\d{1,3})"
+    ),
     "dcmi": r"(?<![\w.-])-(?:80[0-2]\d|8255|90[0-2]\d|925[56])(?!\w|\.\d|-)",
     "device": (
         r"(?<![0-9a-z_.#-])(?:0x)?(?:8[01cf][0-9a-f]{6}|4[01c][0-9a-f]{6}|[9ab][2468][0-9a-f]{6})(?![0-9a-z_]|-[0-9a-f])"
@@ -277,6 +281,17 @@ def _find_dcmi(scan: _Scan) -> None:
                 scan.add("dcmi", found[0], found.start(), found.end(), "shape")
 
 
+def _find_dms(scan: _Scan) -> None:
+    """The driver's event lines name the parts of a device code: node type, sensor type and state."""
+    if "node type=" not in scan.lower:
+        return
+    for found in _regex("dms").finditer(scan.lower):
+        node, sensor, state = int(found["node"], 16), int(found["sensor"], 16), int(found["state"], 0)
+        if node < 1 << 11 and sensor < 1 << 8 and state < 1 << 9:
+            code = 1 << 31 | node << 17 | sensor << 9 | state
+            scan.add("device", f"0x{code:08X}", found.start(), found.end(), "label")
+
+
 def _find_device(scan: _Scan) -> None:
     """Device events; unlisted ones only where the line speaks of a fault, an event or an error code."""
     for found in _regex("device").finditer(scan.lower):
@@ -330,6 +345,6 @@ def _row_of_symbol(lookup: CodeLookup | None, symbol: str) -> CodeRow | None:
 
 
 _RULES: tuple[Callable[[_Scan], None], ...] = (
-    _find_registers, _find_labelled, _find_switch, _find_runtime, _find_torch_npu, _find_cann, _find_acl, _find_dcmi,
-    _find_device, _find_names,
+    _find_registers, _find_labelled, _find_switch, _find_runtime, _find_torch_npu, _find_cann, _find_acl,
+    _find_dcmi, _find_dms, _find_device, _find_names,
 )  # fmt: skip

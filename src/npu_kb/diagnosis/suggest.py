@@ -6,6 +6,7 @@ import re
 
 from npu_kb.diagnosis.model import Evidence, Match
 from npu_kb.intake.logtext import Line, LogText
+from npu_kb.intake.stack import is_foreign
 from npu_kb.knowledge.base import Knowledge
 
 MAX_SUGGESTIONS = 3
@@ -17,18 +18,17 @@ _VOLATILE = re.compile(r"0x[0-9a-f]+|[/\w.-]*/[\w./-]+|\d+(?:[.:]\d+)+|\b\d+\b",
 _QUERY_CHARS = 600
 _SHORT_LINES = 5
 _FUZZY_CUTOFF = 86
-_SEARCH_CUTOFF = 12.0
+"""Percent of likeness (rapidfuzz partial ratio) from which an entry's text counts as nearly there."""
+_LEAST_SCORE, _LEAST_COVERAGE = 20.0, 0.3
+"""Of a search hit, to be worth showing."""
 
 
 def suggestions(log: LogText, knowledge: Knowledge, known: set[str]) -> list[Match]:
     """Up to three entries near the log's words, as `possible` matches; `known` ids are left out."""
     salient = salient_lines(log)
-    if not salient:
+    if not salient or is_foreign(log.text):
         return []
-    try:
-        from npu_kb.knowledge.fulltext import open_index
-    except ImportError:
-        return []
+    from npu_kb.knowledge.fulltext import open_index
 
     query = " ".join(_VOLATILE.sub(" ", line.text) for line in salient)[:_QUERY_CHARS]
     matches = []
@@ -37,7 +37,7 @@ def suggestions(log: LogText, knowledge: Knowledge, known: set[str]) -> list[Mat
         if entry is None or hit.id in known:
             continue
         line, ratio = _nearest_line(entry, salient)
-        if ratio >= _FUZZY_CUTOFF or hit.score >= _SEARCH_CUTOFF:
+        if ratio >= _FUZZY_CUTOFF or (hit.score >= _LEAST_SCORE and hit.coverage >= _LEAST_COVERAGE):
             matches.append(_suggestion(entry, line, ratio, hit.score))
     matches.sort(key=lambda match: -match.confidence)
     return matches[:MAX_SUGGESTIONS]
@@ -68,7 +68,8 @@ def _nearest_line(entry: dict[str, object], lines: list[Line]) -> tuple[Line, fl
 
 
 def _suggestion(entry: dict[str, object], line: Line, ratio: float, score: float) -> Match:
-    nearness = max(ratio / 100 * 0.45, min(score, 40) / 40 * 0.4)
+    """A possible match, as sure as its better half: an entry's text nearly there, or words that fit."""
+    nearness = max(ratio / 100 * 0.44, min(score, 90) / 90 * 0.4)
     return Match(
         entry=entry,
         verdict="possible",
