@@ -136,4 +136,4 @@ def test_a_pattern_is_found_at_any_wrap_width(
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(st.text(max_size=300))
 def test_any_text_gets_an_answer(knowledge: Knowledge, text: str) -> None:
-    assert diagnose(text, knowledge, suggest=False).lines_read >= 0
+    assert diagnose(text, knowledge, suggest=False).log.lines is not None

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from npu_kb.intake.clean import clean_lines, decode, printable, strip_prefixes
 from npu_kb.intake.facts import read_facts
 from npu_kb.intake.logtext import LogText
+from npu_kb.intake.structure import read_exceptions, read_names
 from npu_kb.intake.versions import read_versions
 
 MESSAGE = "RuntimeError: NPU out of memory."
@@ -180,6 +181,25 @@ def test_the_size_of_dev_shm_is_read() -> None:
 )
 def test_versions_are_read_from_the_lines_that_name_them(line: str, component: str, version: str) -> None:
     assert read_versions([line])[component] == version
+
+
+def test_the_first_exception_of_a_chain_is_its_root() -> None:
+    log = LogText.of(
+        "Traceback (most recent call last):\nKeyError: 'x'\n\n"
+        "During handling of the above exception, another exception occurred:\n\n"
+        "Traceback (most recent call last):\n[rank3]: torch.OutOfMemoryError: NPU out of memory\n"
+    )
+    assert [(e.type, e.message, e.is_root) for e in read_exceptions(log.lines)] == [
+        ("KeyError", "'x'", True),
+        ("torch.OutOfMemoryError", "NPU out of memory", False),
+    ]
+
+
+def test_operators_devices_and_ranks_are_named_once() -> None:
+    log = LogText.of(
+        "[rank3]: aclnnFoo failed on npu:5\naclnnFoo, device_id: 5, current working operator name is HcclX\n"
+    )
+    assert read_names(log.lines) == {"operators": ["aclnnFoo", "HcclX"], "devices": ["5"], "ranks": ["3"]}
 
 
 @pytest.mark.parametrize(

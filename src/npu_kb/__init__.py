@@ -4,7 +4,8 @@ from npu_kb import Knowledge, diagnose
 diagnosis = diagnose(text, Knowledge.load())
 """
 
-__version__ = "0.1.0"
+from npu_kb.version import __version__
+
 __all__ = ["Diagnosis", "Knowledge", "__version__", "diagnose"]
 
 TYPE_CHECKING = False

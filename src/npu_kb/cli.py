@@ -12,8 +12,8 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from npu_kb import __version__
 from npu_kb.errors import NpuKbError
+from npu_kb.version import __version__
 
 if TYPE_CHECKING:
     from npu_kb.intake.logtext import LogText
@@ -147,7 +147,8 @@ def _why(options: argparse.Namespace) -> int:
     if options.explain:
         return _account(options, log, knowledge)
     diagnosis = diagnose(log, knowledge)
-    document = diagnosis_document(diagnosis, knowledge)
+    full = options.all or options.verbose
+    document = diagnosis_document(diagnosis, knowledge, full or options.format != "text")
     if options.issue:
         from npu_kb.render.issue import issue_text
 
@@ -161,7 +162,6 @@ def _why(options: argparse.Namespace) -> int:
     else:
         from npu_kb.render.terminal import diagnosis_text
 
-        full = options.all or options.verbose
         sys.stdout.write(diagnosis_text(document, _language(options), _colour(options), _width(), full))
     return FOUND if diagnosis.claims else NONE
 

@@ -34,9 +34,7 @@ def diagnose(log: str | bytes | LogText, knowledge: Knowledge, suggest: bool = T
 
     codes = decoded(scene, knowledge)
     facts = [fact for group in scene.facts.values() for fact in group]
-    return Diagnosis(
-        matches[:MAX_MATCHES], codes, facts, versions, next_steps(text, matches, codes, knowledge), len(text.lines)
-    )
+    return Diagnosis(matches[:MAX_MATCHES], codes, facts, versions, next_steps(text, matches, codes, knowledge), text)
 
 
 def scene_of(log: LogText, knowledge: Knowledge) -> Scene:

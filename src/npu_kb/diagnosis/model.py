@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from npu_kb.intake.facts import Fact
-from npu_kb.intake.logtext import Line
+from npu_kb.intake.logtext import Line, LogText
 
 SCHEMA = "npu-kb/diagnosis/1"
 CLAIMS = ("certain", "likely")
@@ -50,8 +50,8 @@ class Diagnosis(NamedTuple):
     codes: list[dict[str, Any]]
     facts: list[Fact]
     versions: dict[str, str]
-    next: list[dict[str, str]]
-    lines_read: int
+    next: list[dict[str, Any]]
+    log: LogText
 
     @property
     def claims(self) -> list[Match]:

@@ -9,6 +9,7 @@ from npu_kb import locations
 from npu_kb.errors import NpuKbError, Problem
 from npu_kb.gates import patterns, prose, samples  # noqa: F401  importing registers their gates
 from npu_kb.gates.gate import GATES, Context
+from npu_kb.gates.goodlogs import silence_problems
 from npu_kb.knowledge.base import Knowledge
 from npu_kb.knowledge.commands import read_commands
 from npu_kb.knowledge.compile import compile_loaded
@@ -31,11 +32,13 @@ def check_command(paths: list[Path], kb: Path | None, fmt: str, write_schema: bo
 
 
 def check_entries(wanted: list[LoadedEntry], loaded: LoadedKnowledge, directories: list[Path]) -> list[Problem]:
-    """What the gates find in these entries, in the company of all loaded ones."""
+    """What the gates find in these entries, in the company of all loaded ones, and what they claim on good logs."""
     context = Context(
         Knowledge(compile_loaded(loaded, directories, "check")), read_commands(directories[0] / "commands.yaml")
     )
-    return [problem for item in wanted for gate in GATES for problem in gate(item, context)]
+    problems = [problem for item in wanted for gate in GATES for problem in gate(item, context)]
+    ids = [item.entry.id for item in wanted]
+    return problems + [p for folder in directories for p in silence_problems(folder, context.knowledge, ids)]
 
 
 def _wanted(paths: list[Path], kb: Path | None, loaded: LoadedKnowledge) -> list[LoadedEntry]:

@@ -14,12 +14,13 @@ from npu_kb.knowledge.load import LoadedEntry
 def hits_come_first(item: LoadedEntry, context: Context) -> Iterator[Problem]:
     """The entry's own samples give it first; by a claim, unless none of its blocks makes one."""
     makes_claims = any(block.proves != "possible" for block in item.entry.match)
+    prints_nothing = not any(b.text or b.any or b.regex or b.code for b in item.entry.match)
     for i, sample in enumerate(item.entry.samples.hit):
-        matches = diagnose(sample, context.knowledge, suggest=not item.entry.match).matches
+        matches = diagnose(sample, context.knowledge, suggest=prints_nothing).matches
         ids = [match.entry["id"] for match in matches]
+        if prints_nothing and item.entry.id in ids[:3]:
+            continue
         if not ids or ids[0] != item.entry.id:
-            if not item.entry.match and item.entry.id in ids[:3]:
-                continue
             first = f"{ids[0]} ({matches[0].verdict})" if ids else "nothing"
             yield item.file.problem(("samples", "hit", i), f"is answered with {first} first; sharpen one of the two")
         elif makes_claims and not matches[0].is_claim and item.entry.role != "wrapper":

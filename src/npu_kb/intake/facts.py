@@ -62,7 +62,10 @@ _CHIP = (
     r"^\|\s*(?P<chip>\d*)\s*(?:\d+)?\s*\|(?:\s*\|)?\s*(?:[0-9A-Fa-f]{4}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9A-Fa-f]|NA)\s*\|"
     r"\s*(?P<aicore>\d+)\s+(?:\d+\s*/\s*\d+\s+)?(?P<used>\d+)\s*/\s*(?P<total>\d+)\s*\|"
 )
-_DF = r"^\S+\s+(?P<size>[\d.]+)(?P<unit>[KMGT]?)i?B?\s+\S+\s+\S+\s+(?P<used>\d+)%\s+(?P<mount>/\S*)$"
+_DF = (
+    r"^(?!/dev/loop|squashfs)\S+\s+(?P<size>[\d.]+)(?P<unit>[KMGT]?)i?B?\s+\S+\s+\S+\s+(?P<used>\d+)%"
+    r"\s+(?P<mount>/\S*)$"
+)
 _FREE = r"^Mem:\s+(?P<total>\d+)\D{0,2}\s+\d+\D{0,2}\s+\d+\D{0,2}\s+\d+\D{0,2}\s+\d+\D{0,2}\s+(?P<available>\d+)"
 
 

@@ -17,8 +17,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
-from npu_kb import __version__, locations
+from npu_kb import locations
 from npu_kb.errors import NpuKbError
+from npu_kb.version import __version__
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -19,10 +19,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from npu_kb import __version__, locations
+from npu_kb import locations
 from npu_kb.knowledge import cachefolder
 from npu_kb.knowledge.synonyms import Span, Synonyms, read_synonyms
 from npu_kb.knowledge.tokens import Term, terms
+from npu_kb.version import __version__
 
 if TYPE_CHECKING:
     from npu_kb.knowledge.base import Knowledge

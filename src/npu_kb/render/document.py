@@ -7,14 +7,18 @@ from typing import Any
 
 from npu_kb.diagnosis.model import SCHEMA, Diagnosis, Match
 from npu_kb.diagnosis.rank import explanations
+from npu_kb.intake.structure import read_exceptions, read_names
 from npu_kb.knowledge.base import Knowledge
 
 _CAPTURE = re.compile(r"<(?:\*|int|hex|word):([a-z_]+)>|\(\?P<([a-z_]+)>")
 _SLOT = re.compile(r"\{([a-z_]+)\}")
 
 
-def diagnosis_document(diagnosis: Diagnosis, knowledge: Knowledge) -> dict[str, Any]:
-    """The JSON contract `npu-kb/diagnosis/1`; a match's echo of the log stands only under `evidence`."""
+def diagnosis_document(diagnosis: Diagnosis, knowledge: Knowledge, in_full: bool = True) -> dict[str, Any]:
+    """The JSON contract `npu-kb/diagnosis/1`; a match's echo of the log stands only under `evidence`.
+
+    Without `in_full` the exceptions and names of the log are left out: a short answer does not show them.
+    """
     explained = explanations(diagnosis.matches)
     return {
         "schema": SCHEMA,
@@ -23,7 +27,9 @@ def diagnosis_document(diagnosis: Diagnosis, knowledge: Knowledge) -> dict[str, 
         "facts": _facts(diagnosis),
         "versions": diagnosis.versions,
         "next": diagnosis.next,
-        "lines_read": diagnosis.lines_read,
+        "exceptions": _exceptions(diagnosis) if in_full else [],
+        "names": read_names(diagnosis.log.lines) if in_full else {},
+        "lines_read": len(diagnosis.log.lines),
     }
 
 
@@ -93,6 +99,12 @@ def _command(check: dict[str, Any], knowledge: Knowledge) -> dict[str, Any]:
         "root": command.get("root", ""),
         "expect": check["expect"],
     }
+
+
+def _exceptions(diagnosis: Diagnosis) -> list[dict[str, Any]]:
+    """The exceptions of the log; the first of a chain is its root."""
+    lines = diagnosis.log.lines
+    return [{**e._asdict(), "line": lines[e.line].number} for e in read_exceptions(lines)][:20]
 
 
 def _facts(diagnosis: Diagnosis) -> dict[str, Any]:

@@ -80,7 +80,19 @@ def diagnosis_text(document: dict[str, Any], lang: str, colour: bool, width: int
     _short_list(page, "follows", [m for m in others if m in claims and not _is_independent(m, claims[0])][:3])
     _short_list(page, "others", [m for m in others if m not in claims][:2])
     _codes(page, document["codes"])
+    _structure(page, document)
     return page.text()
+
+
+def _structure(page: Page, document: dict[str, Any]) -> None:
+    """Exceptions in their order and what the log names: operators, devices, ranks."""
+    rows = [f"{label('line', page.lang)} {e['line']}: {e['type']}: {e['message']}" for e in document["exceptions"][:6]]
+    rows += [f"{name}: {', '.join(values)}" for name, values in document["names"].items() if values]
+    if rows:
+        page.blank()
+        page.lines.append(page.style(label("structure", page.lang), "bold"))
+    for row in rows:
+        page.paragraph(clipped(row, 2 * page.width - 20), 2)
 
 
 def _is_independent(match: dict[str, Any], first: dict[str, Any]) -> bool:

@@ -118,6 +118,7 @@ LABELS: dict[str, dict[str, str]] = {
     "match": {"en": "Recognised by", "zh": "匹配条件"},
     "matched": {"en": "matches this log", "zh": "与该日志匹配"},
     "unmatched": {"en": "does not match this log", "zh": "与该日志不匹配"},
+    "structure": {"en": "In this log", "zh": "日志内容"},
     "near": {"en": "nearest", "zh": "最接近"},
     "far": {"en": "all hold, but not within so many lines of each other:", "zh": "各条件均成立，但相距超过行数："},
     "wordless": {
