@@ -175,7 +175,7 @@ def _account(options: argparse.Namespace, log: LogText, knowledge: Knowledge) ->
     if options.format == "json":
         _print_json(document)
     else:
-        from npu_kb.render.terminal import account_text
+        from npu_kb.render.account import account_text
 
         sys.stdout.write(account_text(document, _language(options), _colour(options), _width()))
     return FOUND if document["matches"] else NONE
@@ -206,7 +206,7 @@ def _search(options: argparse.Namespace) -> int:
 
 def _show(options: argparse.Namespace) -> int:
     from npu_kb.render.document import entry_document
-    from npu_kb.render.terminal import entry_text
+    from npu_kb.render.entry import entry_text
 
     knowledge = _knowledge(options)
     entry = knowledge.entry(options.id)

@@ -5,64 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from npu_kb.intake.clean import printable
-from npu_kb.render.text import (
-    EFFECT_NAMES,
-    SEVERITY_NAMES,
-    VERDICT_NAMES,
-    Style,
-    choose,
-    clipped,
-    label,
-    width_of,
-    wrap,
-)
+from npu_kb.render.page import Page, references, remedies
+from npu_kb.render.text import SEVERITY_NAMES, VERDICT_NAMES, choose, clipped, label
 
-_LABEL_WIDTH = 9
 _VERDICT_COLOURS = {"certain": "green", "likely": "yellow", "possible": "cyan"}
-
-
-class Page:
-    """Collects lines of at most `width` cells in one language (or both)."""
-
-    def __init__(self, lang: str, colour: bool, width: int) -> None:
-        self.lang = lang
-        self.style = Style(colour)
-        self.width = width
-        self.lines: list[str] = []
-
-    def blank(self) -> None:
-        """An empty line, never two."""
-        if self.lines and self.lines[-1]:
-            self.lines.append("")
-
-    def paragraph(self, text: str, indent: int = 0, *styles: str) -> None:
-        """Wrapped text behind an indent."""
-        for line in wrap(printable(text), self.width - indent):
-            self.lines.append(" " * indent + self.style(line, *styles))
-
-    def field(self, name: str, texts: list[str]) -> None:
-        """A labelled paragraph; further texts stand below the first."""
-        heading = label(name, self.lang)
-        pad = " " * max(1, _LABEL_WIDTH - width_of(heading))
-        lines = [line for text in texts for line in wrap(printable(text), self.width - _LABEL_WIDTH)]
-        for i, line in enumerate(lines):
-            self.lines.append((self.style(heading, "bold") + pad if i == 0 else " " * _LABEL_WIDTH) + line)
-
-    def command(self, run: str, note: str = "") -> None:
-        """A command line to copy, never wrapped inside, and a remark behind it where it fits."""
-        for line in printable_lines(run):
-            self.lines.append(" " * _LABEL_WIDTH + self.style(f"$ {line}", "cyan"))
-        if note:
-            self.paragraph(note, _LABEL_WIDTH + 2, "dim")
-
-    def text(self) -> str:
-        """All lines."""
-        return "\n".join(self.lines).rstrip() + "\n"
-
-
-def printable_lines(text: str) -> list[str]:
-    """The lines of a command without control characters."""
-    return [printable(line) for line in text.strip().split("\n")]
 
 
 def diagnosis_text(document: dict[str, Any], lang: str, colour: bool, width: int = 80, full: bool = False) -> str:
@@ -118,39 +64,9 @@ def _match_block(page: Page, match: dict[str, Any], full: bool) -> None:
     page.field("cause", choose(match["cause"], page.lang))
     if note := applies_note(match["applies"], page.lang):
         page.field("applies", [note])
-    _remedies(page, match)
+    remedies(page, match)
     if full:
-        _references(page, match["references"])
-
-
-def _remedies(page: Page, document: dict[str, Any]) -> None:
-    """Fix, checks and verification: the same for a match and for an entry."""
-    page.blank()
-    for i, fix in enumerate(document["fix"], 1):
-        _remedy(page, "fix" if i == 1 else "", i, len(document["fix"]), fix)
-    page.blank()
-    for i, check in enumerate(document["diagnose"]):
-        if i == 0:
-            page.lines.append(page.style(label("check", page.lang), "bold"))
-        effect = "" if check["effect"] == "read" else f"[{choose(EFFECT_NAMES[check['effect']], page.lang)[0]}] "
-        page.command(check["run"], effect + " / ".join(choose(check["expect"], page.lang)))
-    page.blank()
-    page.field("verify", choose(document["verify"], page.lang))
-
-
-def _remedy(page: Page, name: str, number: int, total: int, fix: dict[str, Any]) -> None:
-    effect = "" if fix["effect"] == "read" else f" [{choose(EFFECT_NAMES[fix['effect']], page.lang)[0]}]"
-    texts = choose(fix, page.lang)
-    texts[-1] += effect
-    if total > 1:
-        texts[0] = f"{number}. {texts[0]}"
-    if name:
-        page.field(name, texts)
-    else:
-        for text in texts:
-            page.paragraph(text, _LABEL_WIDTH)
-    if fix.get("run"):
-        page.command(fix["run"])
+        references(page, match["references"])
 
 
 def applies_note(applies: dict[str, Any], lang: str) -> str:
@@ -171,12 +87,6 @@ def applies_note(applies: dict[str, Any], lang: str) -> str:
             return f"{seen} 已修复（{span}）；若仍出现，说明加载的是旧版本，请确认实际加载路径。"
         return f"fixed in your {seen} ({span}); if you still see it, an old copy is being loaded: check which one."
     return f"{seen} 不在受影响范围内（{span}）。" if zh else f"{seen} is outside the affected range ({span})."
-
-
-def _references(page: Page, references: list[dict[str, Any]]) -> None:
-    if references:
-        page.blank()
-        page.field("sources", [r.get("url") or r["source"] for r in references])
 
 
 def _short_list(page: Page, heading: str, matches: list[dict[str, Any]]) -> None:
@@ -213,78 +123,3 @@ def _nothing_certain(page: Page, document: dict[str, Any]) -> None:
         page.lines.append(page.style(label("capture", page.lang), "bold"))
         for step in document["next"]:
             page.command(step["run"], " / ".join(choose(step["why"], page.lang)))
-
-
-def entry_text(document: dict[str, Any], lang: str, colour: bool, width: int = 80) -> str:
-    """An entry at length, for `show`."""
-    page = Page(lang, colour, width)
-    zh = "zh" if lang == "zh" else "en"
-    heading = (
-        f"{document['layer']} / {document['topic']} / {SEVERITY_NAMES[document['severity']][zh]} / {document['status']}"
-    )
-    page.lines.append(f"{page.style(document['id'], 'dim')}  {heading}")
-    for title in choose(document["title"], lang):
-        page.paragraph(title, 0, "bold")
-    page.blank()
-    page.field("symptom", choose(document["symptom"], lang))
-    page.blank()
-    page.field("cause", choose(document["cause"], lang))
-    if span := versions_text(document["versions"]):
-        page.field("applies", [span])
-    _remedies(page, document)
-    texts = [t for block in document["match"] for t in [*block["text"], *block["any"], *block["regex"]]]
-    if texts:
-        page.blank()
-        page.field("match", texts)
-    if links := [*document["causes"], *document["related"]]:
-        page.blank()
-        page.field("related", links)
-    _references(page, document["references"])
-    return page.text()
-
-
-_SHOWN_BLOCKS = 4
-_ACCOUNT = {
-    True: {"en": "holds", "zh": "成立"},
-    False: {"en": "does not hold", "zh": "不成立"},
-}
-
-
-def account_text(document: dict[str, Any], lang: str, colour: bool, width: int = 80) -> str:
-    """Which conditions of an entry held in a log, for `why --explain`."""
-    page = Page(lang, colour, width)
-    tongue = "zh" if lang == "zh" else "en"
-    page.lines.append(
-        f"{page.style(document['id'], 'dim')}  {label('matched' if document['matches'] else 'unmatched', lang)}"
-    )
-    for title in choose(document["title"], lang):
-        page.paragraph(title, 0, "bold")
-    for number, block in enumerate(document["blocks"][:_SHOWN_BLOCKS], 1):
-        page.blank()
-        proves = VERDICT_NAMES[block["proves"]][tongue]
-        page.lines.append(f"{number}. {_ACCOUNT[block['holds']][tongue]} ({proves})")
-        for row in block["conditions"]:
-            _condition(page, row, tongue)
-        if block["too_far_apart"]:
-            page.paragraph(f"{label('far', lang)} {block['within']}", 3)
-    if not document["blocks"]:
-        page.paragraph(label("wordless", lang), 0)
-    return page.text()
-
-
-def _condition(page: Page, row: dict[str, Any], tongue: str) -> None:
-    mark = page.style("+", "green") if row["holds"] else page.style("-", "red")
-    page.lines.append(f"   {mark} {clipped(row['kind'] + ': ' + printable(row['what']), page.width - 5)}")
-    for line in row["lines"][:1]:
-        page.paragraph(clipped(f"{label('line', tongue)} {line['line']}: {line['text']}", page.width - 8), 7, "dim")
-    if near := row.get("nearest"):
-        text = f"{label('near', tongue)} {near['nearness']}%: {label('line', tongue)} {near['line']}: {near['text']}"
-        page.paragraph(clipped(text, page.width - 8), 7, "yellow")
-
-
-def versions_text(versions: dict[str, Any]) -> str:
-    """The version conditions of an entry in one line; empty where there are none."""
-    parts = [f"{name} {span}" for name, span in versions.get("affected", {}).items()]
-    parts += [f"chip {', '.join(versions['chip'])}"] if versions.get("chip") else []
-    parts += [f"fixed in {name} {version}" for name, version in versions.get("fixed", {}).items()]
-    return "; ".join(parts)
