@@ -19,6 +19,8 @@ _QUERY_CHARS = 600
 _SHORT_LINES = 5
 _FUZZY_CUTOFF = 86
 """Percent of likeness (rapidfuzz partial ratio) from which an entry's text counts as nearly there."""
+_FUZZY_LENGTH = 20
+"""Characters; shorter texts are alike by chance."""
 _LEAST_SCORE, _LEAST_COVERAGE = 20.0, 0.3
 """Of a search hit, to be worth showing."""
 
@@ -59,7 +61,7 @@ def _nearest_line(entry: dict[str, object], lines: list[Line]) -> tuple[Line, fl
         (fuzz.partial_ratio(text.lower(), line.text.lower()[:2000]), -position)
         for position, line in enumerate(lines)
         for text in texts
-        if len(text) >= 12
+        if _FUZZY_LENGTH <= len(text) <= len(line.text)
     ]
     if not scored:
         return lines[0], 0.0
