@@ -56,7 +56,7 @@ _AFTER_COMMAND: list[tuple[str, str]] = [
 
 _CARD = (
     r"^\|\s*(?P<npu>\d+)\s*\|?\s+(?P<name>[0-9A-Za-z-]+)\s*\|\s*(?P<health>OK|Warning|Alarm|Critical|UNKNOWN|NA)\s*\|"
-    r"\s*(?P<power>[\d.]+|-|NA)\s+(?P<temp>\d+|NA|-)\b"
+    r"\s*(?P<power>[\d.]+|-|NA)\s+(?P<temp>\d+|NA|-)(?=\s)"
 )
 _CHIP = (
     r"^\|\s*(?P<chip>\d*)\s*(?:\d+)?\s*\|(?:\s*\|)?\s*(?:[0-9A-Fa-f]{4}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9A-Fa-f]|NA)\s*\|"
