@@ -53,7 +53,7 @@ def main(arguments: list[str]) -> int:
 def read_table(
     path: Path, family: str, source: str, known: set[tuple[str, str]]
 ) -> tuple[list[dict[str, str]], list[Problem]]:
-    """Rows in the columns of a catalogue, without codes that stand twice or are known, and what is wrong with others."""
+    """Rows in a catalogue's columns, without codes that stand twice or are known, and what is wrong with others."""
     rows: list[dict[str, str]] = []
     problems: list[Problem] = []
     seen = set(known)

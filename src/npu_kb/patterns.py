@@ -46,7 +46,7 @@ class TextPattern(NamedTuple):
     weight: int
     """Number of fixed characters."""
     solid: bool
-    """No white space is in the pattern, so a short one is not looked for across words (`tbe` in `could not be`)."""
+    """One word, so that a short one is not looked for across words (`tbe` in `could not be`)."""
 
     @classmethod
     def parse(cls, source: str) -> TextPattern:
@@ -62,7 +62,7 @@ class TextPattern(NamedTuple):
             trailing, kinds, names, fixed = names[-1], kinds[:-1], names[:-1], fixed[:-1]
         if kinds and not fixed[0]:
             leading, kinds, names, fixed = names[0], kinds[1:], names[1:], fixed[1:]
-        solid = not any(char.isspace() for char in source)
+        solid = source.replace("_", "").isalnum()
         return cls(literal, _regex_of(fixed, kinds, names), trailing, leading, sum(map(len, fixed)), solid)
 
 
