@@ -15,6 +15,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -103,6 +104,7 @@ class _Tally:
         return Hit(id, round(self.score * coverage**_COVERAGE_POWER, 3), round(coverage, 3), frozenset(self.terms))
 
 
+@lru_cache(maxsize=2)
 def open_index(knowledge: Knowledge) -> SearchIndex:
     """The index over a knowledge base, kept in the user's cache."""
     return SearchIndex.open(knowledge.entries(), locations.cache_directory(), knowledge.source_key or None)

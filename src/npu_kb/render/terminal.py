@@ -41,6 +41,12 @@ def _structure(page: Page, document: dict[str, Any]) -> None:
         page.paragraph(clipped(row, 2 * page.width - 20), 2)
 
 
+def _placed(evidence: dict[str, Any], lang: str) -> str:
+    """A line of evidence behind its file and number."""
+    source = "" if evidence["source"] == "-" else f"{evidence['source']} "
+    return f"{source}{label('line', lang)} {evidence['line']}: {printable(evidence['text'])}"
+
+
 def _is_independent(match: dict[str, Any], first: dict[str, Any]) -> bool:
     """A claim of a fault of its own: nothing in the log explains it."""
     own = match["role"] == "root" and not match["explained_by"] and match["severity"] != "benign"
@@ -57,9 +63,7 @@ def _match_block(page: Page, match: dict[str, Any], full: bool) -> None:
         page.paragraph(title, 0, "bold")
     page.blank()
     for evidence in match["evidence"][: None if full else 3]:
-        source = "" if evidence["source"] == "-" else f"{evidence['source']} "
-        place = f"{source}{label('line', page.lang)} {evidence['line']}: "
-        page.paragraph(clipped(place + printable(evidence["text"]), 3 * page.width - 20), 0, "red")
+        page.paragraph(clipped(_placed(evidence, page.lang), 3 * page.width - 20), 0, "red")
     page.blank()
     page.field("cause", choose(match["cause"], page.lang))
     if note := applies_note(match["applies"], page.lang):
@@ -100,7 +104,7 @@ def _short_list(page: Page, heading: str, matches: list[dict[str, Any]]) -> None
             page.paragraph(f"{verdict}: {title}", 2)
         if match["verdict"] != "possible":
             evidence = match["evidence"][0]
-            page.paragraph(clipped(f"{label('line', page.lang)} {evidence['line']}: {evidence['text']}", 74), 4, "red")
+            page.paragraph(clipped(_placed(evidence, page.lang), 74), 4, "red")
         page.paragraph(f"npu-kb show {match['id']}", 4, "dim")
 
 
