@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -143,9 +144,79 @@ def test_a_missing_file_is_one_line_and_exit_status_2(run: Run) -> None:
     assert err == "npu-kb: /no/such/file.log: cannot be read: No such file or directory; give a readable file or `-`\n"
 
 
-def test_a_folder_in_place_of_a_file_is_one_line(run: Run, tmp_path: Path) -> None:
+def test_a_folder_is_read_with_all_its_files(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "deep" / "er").mkdir(parents=True)
+    (tmp_path / "deep" / "a.log").write_text("all is well\n")
+    (tmp_path / "deep" / "er" / "b.log").write_text(PASTE)
+    (tmp_path / "loop").symlink_to(tmp_path)
+    os.mkfifo(tmp_path / "pipe")
+    _, out, _ = run("why", "--format", "json", str(tmp_path))
+    assert json.loads(out)["matches"][0]["evidence"][0]["source"] == str(tmp_path / "deep" / "er" / "b.log")
+
+
+def test_an_empty_folder_is_one_line(run: Run, tmp_path: Path) -> None:
     status, _, err = run("why", str(tmp_path))
-    assert status == 2 and err.count("\n") == 1 and "Is a directory" in err
+    assert status == 2 and err.count("\n") == 1 and "holds no files" in err
+
+
+def test_a_paste_in_a_terminal_ends_with_one_ctrl_d(shared_cache: Path) -> None:
+    import pty
+
+    parent, child = pty.openpty()
+    environment = {**os.environ, "NPU_KB_CACHE": str(shared_cache)}
+    command = [sys.executable, "-m", "npu_kb", "why", "--format", "json"]
+    process = subprocess.Popen(
+        command, stdin=child, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, text=True
+    )
+    os.write(parent, PASTE.encode() + b"\x04")
+    out, err = process.communicate(timeout=60)
+    os.close(parent)
+    os.close(child)
+    assert json.loads(out)["matches"][0]["id"] == ANSWER
+    assert "Ctrl-D" in err
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "errcode:(" + "1" * 60,
+        "|" + " " * 16_000,
+        *(f"{word}{' ' * 16_000}\n" * 5 for word in ("mindie", "driver", "open files", "cann")),
+        "error " + "a" * 16_000,
+        "| 0  910B3 | OK | 1.2.3  45  0 / 0 |\ntmpfs 1.2.3G 1G 1G 50% /dev/shm",
+        "&#x202e;&#13;&#10;\u061c\u206a\ufff9\U000e0041 error",
+    ],
+)
+def test_a_hostile_line_neither_hangs_nor_passes_through(run: Run, hostile: str) -> None:
+    start = time.perf_counter()
+    _, out, err = run("why", "--format", "json", stdin=hostile)
+    assert time.perf_counter() - start < 20
+    assert err == "" and not set(out) & set("\r\u202e\u061c\u206a\ufff9\U000e0041")
+
+
+def test_a_counter_is_no_error_code(run: Run) -> None:
+    _, out, _ = run("why", "--format", "json", stdin="[INFO] RUNTIME(1,python): SubmitTask: task_id=507053\n")
+    assert json.loads(out)["codes"] == []
+
+
+def test_a_closed_input_is_one_line(shared_cache: Path) -> None:
+    environment = {**os.environ, "NPU_KB_CACHE": str(shared_cache)}
+    done = subprocess.run(
+        f"{sys.executable} -m npu_kb why <&-", shell=True, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 2 and "standard input is closed" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_full_disk_under_the_answer_is_one_line(shared_cache: Path) -> None:
+    environment = {**os.environ, "NPU_KB_CACHE": str(shared_cache)}
+    done = subprocess.run(
+        f"echo x | {sys.executable} -m npu_kb why >/dev/full",
+        shell=True,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 2 and "No space left" in done.stderr and "Traceback" not in done.stderr
 
 
 def test_bad_usage_is_exit_status_2(run: Run) -> None:

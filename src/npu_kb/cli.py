@@ -6,7 +6,9 @@ Standard output carries only the answer. Exit status: 0 a cause was named (found
 from __future__ import annotations
 
 import argparse
+import codecs
 import gc
+import io
 import os
 import sys
 from collections.abc import Callable
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
     from npu_kb.knowledge.base import Knowledge
 
 FOUND, NONE, BAD = 0, 1, 2
+_PASTE_HINT = """\
+Paste the log, then press Enter and Ctrl-D. The terminal cuts lines at 4095 characters: give such a log as a file.
+粘贴日志后按回车，再按 Ctrl-D 结束。终端会截断超过 4095 个字符的行，此类日志请以文件方式提供。"""
 
 
 def run() -> int:
@@ -32,11 +37,13 @@ def run() -> int:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit status."""
-    words = sys.argv[1:] if arguments is None else arguments
-    options = build_parser(words[:1]).parse_args(words)
-    _utf8_streams()
+    words = [_readable(word) for word in (sys.argv[1:] if arguments is None else arguments)]
+    _forgiving_streams()
     try:
-        return int(options.run(options))
+        options = build_parser(words[:1]).parse_args(words)
+        status = int(options.run(options))
+        sys.stdout.flush()
+        return status
     except NpuKbError as error:
         return _fail(str(error))
     except KeyboardInterrupt:
@@ -44,20 +51,32 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FOUND
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _fail(f"the answer cannot be written: {error.strerror}")
 
 
 def _fail(message: str) -> int:
     from npu_kb.intake.clean import printable
 
-    print(f"npu-kb: {printable(message)}", file=sys.stderr)
+    if sys.stderr is not None:
+        print(f"npu-kb: {printable(' '.join(message.split()))}", file=sys.stderr)
     return BAD
 
 
-def _utf8_streams() -> None:
-    """Answer in UTF-8 whatever the locale, and never die of a character that a terminal cannot show."""
+def _readable(word: str) -> str:
+    """An argument that can be printed: file names keep their bytes, which show as replacement characters elsewhere."""
+    return word if os.access(word, os.F_OK) else word.encode("utf-8", "replace").decode()
+
+
+def _forgiving_streams() -> None:
+    """Never die of a character that a terminal cannot show, nor of a closed stream; plain ASCII becomes UTF-8."""
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(encoding="utf-8", errors="replace")
+        if isinstance(stream, io.TextIOWrapper):
+            ascii_only = codecs.lookup(stream.encoding).name == "ascii"
+            stream.reconfigure(encoding="utf-8" if ascii_only else None, errors="replace")
 
 
 def build_parser(words: list[str] | None = None) -> argparse.ArgumentParser:
@@ -140,8 +159,8 @@ def _why(options: argparse.Namespace) -> int:
     from npu_kb.intake.sources import read_logs
     from npu_kb.render.document import diagnosis_document
 
-    if options.files in ([], ["-"]) and sys.stdin.isatty():
-        print("Paste the log, then press Enter and Ctrl-D. 粘贴日志后按回车，再按 Ctrl-D 结束。", file=sys.stderr)
+    if options.files in ([], ["-"]) and sys.stdin is not None and sys.stdin.isatty():
+        print(_PASTE_HINT, file=sys.stderr)
     knowledge = _knowledge(options)
     log = read_logs(options.files, LiteralInterest(knowledge.literals))
     if options.explain:

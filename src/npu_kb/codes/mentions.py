@@ -39,7 +39,10 @@ _PATTERNS = {
         r"(?:err(?:or)?[ _]?(?:code|no)?|ret(?:urn)?[ _]?(?:code|val(?:ue)?)?|result)\w{0,16}\s{0,3}"
         r"(?:->|=|:|\[|\(|is\b)\s{0,3}(?P<value>0x[0-9a-f]{1,20}|-?\d{1,10})(?!\w|\.\d)"
     ),
-    "registers": r"err(?:or)?[ _]?code\s{0,3}[:=]?\s{0,3}\((?P<list>(?:0x[0-9a-f]{1,16}|\d{1,3}|[, ]){1,80})\)",
+    "registers": (
+        r"err(?:or)?[ _]?code\s{0,3}[:=]?\s{0,3}"
+        r"\((?P<list>(?:0x[0-9a-f]{1,16}|\d{1,4})(?:[, ]{1,3}(?:0x[0-9a-f]{1,16}|\d{1,4})){0,39}) ?\)"
+    ),
     "dms": (
         r"node type=(?P<node>0x[0-9a-f]{1,3})[^\n]{0,20}; ?sensor type=(?P<sensor>0x[0-9a-f]{1,2})[^\n]{0,40}?"
         r"event_state=(?P<state>0x[0-9a-f]{1,3}|\d{1,3})"
@@ -59,7 +62,9 @@ _PATTERNS = {
         r"|(?<![a-z])ret(?:urn(?:s|ed)?|[ _]?code|val)?(?![a-z])"
     ),
     "counts": (
-        r"(?:step|iter|iteration|seed|port|pid|tid|epoch|token|sample|line|len|length|size|timeout|batch)s?\W{0,3}$"
+        r"(?:step|iter|iteration|seed|port|pid|tid|epoch|token|sample|line|len|length|size|timeout|batch|count|index"
+        r"|(?:task|stream|model|device|graph|event|node|block|op|req(?:uest)?|notify|context|thread|group)[_ ]?id)s?"
+        r"\W{0,3}$"
     ),
     "process": r"(?:\b[A-Z][A-Z0-9_]*\(|:\d{1,6}\] ?)$",
     "unit_after": r" ?(?:steps?|iters?|it|ms|us|tokens?|samples?|bytes|[kmg]i?b)\b",

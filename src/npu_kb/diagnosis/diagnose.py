@@ -29,7 +29,7 @@ def diagnose(log: str | bytes | LogText, knowledge: Knowledge, suggest: bool = T
     if suggest and not any(match.is_claim for match in matches):
         from npu_kb.diagnosis.suggest import suggestions
 
-        matches += suggestions(text, knowledge, {match.entry["id"] for match in matches})
+        matches += suggestions(scene, knowledge, {match.entry["id"] for match in matches})
     from npu_kb.diagnosis.next_steps import next_steps
 
     codes = decoded(scene, knowledge)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from npu_kb.diagnosis.match import Scene
 from npu_kb.diagnosis.model import Evidence, Match
 from npu_kb.intake.logtext import Line, LogText
 from npu_kb.intake.stack import is_foreign
@@ -15,6 +16,7 @@ _SALIENT = re.compile(
     re.IGNORECASE,
 )
 _VOLATILE = re.compile(r"0x[0-9a-f]+|[/\w.-]*/[\w./-]+|\d+(?:[.:]\d+)+|\b\d+\b", re.IGNORECASE)
+_LINE_CHARS = 1_000
 _QUERY_CHARS = 600
 _SHORT_LINES = 5
 _FUZZY_CUTOFF = 86
@@ -25,14 +27,32 @@ _LEAST_SCORE, _LEAST_COVERAGE = 20.0, 0.3
 """Of a search hit, to be worth showing."""
 
 
-def suggestions(log: LogText, knowledge: Knowledge, known: set[str]) -> list[Match]:
-    """Up to three entries near the log's words, as `possible` matches; `known` ids are left out."""
+def suggestions(scene: Scene, knowledge: Knowledge, known: set[str]) -> list[Match]:
+    """Up to three entries that concern the log's codes or are near its words, as `possible` matches; none `known`."""
+    of_codes = _entries_of_codes(scene, knowledge, known)
+    near = _near_entries(scene.log, knowledge, known | {match.entry["id"] for match in of_codes})
+    return [*of_codes, *near][:MAX_SUGGESTIONS]
+
+
+def _entries_of_codes(scene: Scene, knowledge: Knowledge, known: set[str]) -> list[Match]:
+    """The entries of a code that few entries share; a wrapper's code tells nothing."""
+    matches = []
+    for (family, key), lines in scene.codes.items():
+        row = knowledge.lookup(family, key) or {}
+        entries = [] if row.get("wrapper") else knowledge.entries_for_code(family, key)
+        if len(entries) <= MAX_SUGGESTIONS:
+            line = scene.log.lines[lines[0]]
+            matches += [_suggestion(entry, line, 100, 0) for entry in entries if entry["id"] not in known]
+    return matches
+
+
+def _near_entries(log: LogText, knowledge: Knowledge, known: set[str]) -> list[Match]:
     salient = salient_lines(log)
     if not salient or is_foreign(log.text):
         return []
     from npu_kb.knowledge.fulltext import open_index
 
-    query = " ".join(_VOLATILE.sub(" ", line.text) for line in salient)[:_QUERY_CHARS]
+    query = " ".join(_VOLATILE.sub(" ", line.text[:_LINE_CHARS]) for line in salient)[:_QUERY_CHARS]
     matches = []
     for hit in open_index(knowledge).search(query, 8):
         entry = knowledge.entry(hit.id)
@@ -41,15 +61,14 @@ def suggestions(log: LogText, knowledge: Knowledge, known: set[str]) -> list[Mat
         line, ratio = _nearest_line(entry, salient)
         if ratio >= _FUZZY_CUTOFF or (hit.score >= _LEAST_SCORE and hit.coverage >= _LEAST_COVERAGE):
             matches.append(_suggestion(entry, line, ratio, hit.score))
-    matches.sort(key=lambda match: -match.confidence)
-    return matches[:MAX_SUGGESTIONS]
+    return sorted(matches, key=lambda match: -match.confidence)
 
 
 def salient_lines(log: LogText) -> list[Line]:
     """The lines that speak of an error, the last ones first; all of a short text."""
     if len(log.lines) <= _SHORT_LINES:
         return log.lines
-    return [line for line in reversed(log.lines) if _SALIENT.search(line.text[:2000])][:8]
+    return [line for line in reversed(log.lines) if _SALIENT.search(line.text[:_LINE_CHARS])][:8]
 
 
 def _nearest_line(entry: dict[str, object], lines: list[Line]) -> tuple[Line, float]:
@@ -58,7 +77,7 @@ def _nearest_line(entry: dict[str, object], lines: list[Line]) -> tuple[Line, fl
 
     texts = [text for block in entry["match"] for text in [*block["text"], *block["any"]]]  # type: ignore[attr-defined]
     scored = [
-        (fuzz.partial_ratio(text.lower(), line.text.lower()[:2000]), -position)
+        (fuzz.partial_ratio(text.lower(), line.text.lower()[:_LINE_CHARS]), -position)
         for position, line in enumerate(lines)
         for text in texts
         if _FUZZY_LENGTH <= len(text) <= len(line.text)

@@ -8,10 +8,7 @@ from collections.abc import Iterator
 _ESCAPES = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]{0,2000}(?:\x07|\x1b\\)?|\x1b[PX^_][^\x1b]{0,2000}(?:\x1b\\)?|\x1b.?"
 )
-_CONTROLS = {code: None for code in [*range(32), 127, *range(0x80, 0xA0)] if code not in (9, 10, 13)}
-_INVISIBLE = dict.fromkeys((173, *range(8203, 8208), *range(8234, 8239), *range(8288, 8298), 65279))
-_SPACES = dict.fromkeys((0xA0, 0x1680, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F, 0x205F, 0x3000), " ")
-_UNSEEN = {**_CONTROLS, **_INVISIBLE, **_SPACES, 9: "    "}
+_GAP = re.compile(r" {5,}")
 
 _PREFIXES = [
     r"(?:> ?)+",  # Markdown quote
@@ -61,11 +58,12 @@ def _utf16_without_mark(data: bytes) -> str | None:
 
 
 def printable(text: str) -> str:
-    """The text without escape sequences, control and invisible characters; tabs become spaces."""
+    """The text without escape sequences, control, formatting and bidi characters; other white space becomes spaces."""
     if "\x1b" in text:
         text = _ESCAPES.sub("", text)
+    text = text.replace("\t", "    ")
     if not text.isprintable():
-        text = text.translate(_UNSEEN)
+        text = "".join(char if char.isprintable() else " " if char.isspace() else "" for char in text)
     return text
 
 
@@ -73,10 +71,9 @@ def clean_lines(text: str) -> Iterator[tuple[int, str, str | None]]:
     """(line number from 1, plain text, rank or None) of each line; progress-bar updates (\\r) share a number."""
     for number, raw in enumerate(text.split("\n"), 1):
         for part in raw.split("\r"):
-            plain = printable(part)
-            if "&" in plain:
-                plain = _ENTITY.sub(_unescape, plain)
-            body, rank = strip_prefixes(plain)
+            if "&" in part:
+                part = _ENTITY.sub(_unescape, part)
+            body, rank = strip_prefixes(_GAP.sub("    ", printable(part)))
             for piece in body.split("\\n") if "\\n" in body else (body,):
                 if piece.strip():
                     yield number, piece.replace("\\t", " "), rank

@@ -56,14 +56,14 @@ _AFTER_COMMAND: list[tuple[str, str]] = [
 
 _CARD = (
     r"^\|\s*(?P<npu>\d+)\s*\|?\s+(?P<name>[0-9A-Za-z-]+)\s*\|\s*(?P<health>OK|Warning|Alarm|Critical|UNKNOWN|NA)\s*\|"
-    r"\s*(?P<power>[\d.]+|-|NA)\s+(?P<temp>\d+|NA|-)(?=\s)"
+    r"\s*(?P<power>\d+(?:\.\d+)?|-|NA)\s+(?P<temp>\d+|NA|-)(?=\s)"
 )
 _CHIP = (
     r"^\|\s*(?P<chip>\d*)\s*(?:\d+)?\s*\|(?:\s*\|)?\s*(?:[0-9A-Fa-f]{4}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9A-Fa-f]|NA)\s*\|"
     r"\s*(?P<aicore>\d+)\s+(?:\d+\s*/\s*\d+\s+)?(?P<used>\d+)\s*/\s*(?P<total>\d+)\s*\|"
 )
 _DF = (
-    r"^(?!/dev/loop|squashfs)\S+\s+(?P<size>[\d.]+)(?P<unit>[KMGT]?)i?B?\s+\S+\s+\S+\s+(?P<used>\d+)%"
+    r"^(?!/dev/loop|squashfs)\S+\s+(?P<size>\d+(?:\.\d+)?)(?P<unit>[KMGT]?)i?B?\s+\S+\s+\S+\s+(?P<used>\d+)%"
     r"\s+(?P<mount>/\S*)$"
 )
 _FREE = r"^Mem:\s+(?P<total>\d+)\D{0,2}\s+\d+\D{0,2}\s+\d+\D{0,2}\s+\d+\D{0,2}\s+\d+\D{0,2}\s+(?P<available>\d+)"
@@ -78,6 +78,8 @@ def read_facts(lines: list[Line]) -> list[Fact]:
     has_commands = "ulimit" in whole or "max_map_count" in whole
     for index, line in enumerate(lines):
         text = line.text
+        if text.startswith("+="):
+            card = None
         if text.startswith("|"):
             if found := _regex(_CHIP).match(text):
                 facts += _chip_facts(found, index, card)

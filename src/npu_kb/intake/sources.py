@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import BinaryIO, Protocol
 
 from npu_kb.errors import NpuKbError
@@ -17,6 +20,7 @@ _OVERLAP = 2_000
 _CONTEXT = 12
 """Lines kept before and after a line of interest."""
 _KEPT_BYTES = 4_000_000
+_MOST_FILES = 2_000
 
 
 class Interest(Protocol):
@@ -27,34 +31,47 @@ class Interest(Protocol):
 
 
 def read_logs(names: list[str], interest: Interest) -> LogText:
-    """All files (`-` is standard input) as one log; NpuKbError with the mend if one cannot be read."""
+    """All files (`-` is standard input, a folder all files in it) as one log; NpuKbError with the mend if one fails."""
     lines: list[Line] = []
     for name in names or ["-"]:
         try:
-            if name == "-":
-                lines += read_stream(sys.stdin.buffer, "-", interest)
-            else:
-                with open(name, "rb") as stream:  # noqa: PTH123  a name is shown as it was given
-                    lines += read_stream(stream, name, interest)
+            for path in _files_in(name) if name != "-" and os.path.isdir(name) else [name]:
+                lines += _read_one(path, interest)
         except OSError as error:
             raise NpuKbError(f"{name}: cannot be read: {error.strerror}; give a readable file or `-`") from None
     return LogText(lines)
 
 
+def _read_one(name: str, interest: Interest) -> list[Line]:
+    if name == "-":
+        if sys.stdin is None:
+            raise NpuKbError("standard input is closed; give a file, or paste into it")
+        return read_stream(sys.stdin.buffer, "-", interest)
+    with open(name, "rb") as stream:
+        return read_stream(stream, name, interest)
+
+
+def _files_in(folder: str) -> list[str]:
+    """The regular files below a folder, the last changed first; links are not followed."""
+    found: list[tuple[float, str]] = []
+    for parent, _, files in os.walk(folder):
+        for name in files:
+            path = os.path.join(parent, name)
+            with suppress(OSError):
+                status = os.lstat(path)
+                if stat.S_ISREG(status.st_mode):
+                    found.append((-status.st_mtime, path))
+    if not found:
+        raise NpuKbError(f"{folder}: holds no files; give the folder that holds the logs")
+    return [path for _, path in sorted(found)[:_MOST_FILES]]
+
+
 def read_stream(stream: BinaryIO, source: str, interest: Interest) -> list[Line]:
     """The lines of a stream: all of a small one, those around possible evidence of a large one."""
-    head = _read_fully(stream, WHOLE_BYTES + 1)
+    head = stream.read(WHOLE_BYTES + 1)
     if len(head) <= WHOLE_BYTES:
         return lines_of(head, source)
     return _interesting_lines(_utf8_chunks(head, stream), source, interest)
-
-
-def _read_fully(stream: BinaryIO, size: int) -> bytes:
-    parts, missing = [], size
-    while missing and (part := stream.read(missing)):
-        parts.append(part)
-        missing -= len(part)
-    return b"".join(parts)
 
 
 def _utf8_chunks(head: bytes, stream: BinaryIO) -> Iterator[bytes]:

@@ -119,7 +119,7 @@ def _codes(page: Page, codes: list[dict[str, Any]]) -> None:
 
 
 def _nothing_certain(page: Page, document: dict[str, Any]) -> None:
-    page.lines.append(page.style(label("nothing", page.lang), "bold"))
+    page.lines.append(page.style(label("nothing" if document["lines_read"] else "empty", page.lang), "bold"))
     _codes(page, document["codes"])
     _short_list(page, "nearest", document["matches"][:3])
     if document["next"]:

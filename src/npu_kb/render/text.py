@@ -112,6 +112,7 @@ LABELS: dict[str, dict[str, str]] = {
     "others": {"en": "Also possible", "zh": "其他可能"},
     "nearest": {"en": "Nearest entries (not certain)", "zh": "最接近的条目（不确定）"},
     "nothing": {"en": "Nothing certain.", "zh": "没有找到确定的原因。"},
+    "empty": {"en": "Nothing certain. The input is empty.", "zh": "没有找到确定的原因：输入为空。"},
     "capture": {"en": "Capture next", "zh": "建议继续采集"},
     "line": {"en": "line", "zh": "行"},
     "look": {"en": "look for", "zh": "关注"},
