@@ -7,7 +7,8 @@ however it was indented, and in whatever case it was typed.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
 _PLACEHOLDER = re.compile(r"<(\*|int|hex|word)(?::([a-z_]+))?>")
 _BODY = {
@@ -16,6 +17,12 @@ _BODY = {
     "hex": r"(?:0x)?[0-9a-f]+",
     "word": r"[^\s,;'\"`()\[\]{}|]{1,200}?",
 }
+_MAX_SOURCE = 1_000
+"""Characters of one pattern as it is written."""
+_MAX_GAPS, _MAX_PLACEHOLDERS = 2, 6
+"""How many `<*>`, and how many placeholders of any kind, one pattern may hold: each multiplies its cost."""
+_FEW, _MAX_CHOICES = 4, 12
+"""Times that a repeat around another may go round; repeats and sets of alternatives in one regex."""
 _LEADING = re.compile(r"([^\s,;'\"`()\[\]{}|]+)[\s'\"`)\]:=]*$")
 _TRAILING = re.compile(r"[\s'\"`(\[:=]*([^\s,;'\"`()\[\]{}|]+)")
 
@@ -50,10 +57,12 @@ class TextPattern(NamedTuple):
 
     @classmethod
     def parse(cls, source: str) -> TextPattern:
-        """Parse a pattern such as `undefined symbol: <word:symbol>`; ValueError without 2 fixed characters."""
+        """Parse a pattern such as `undefined symbol: <word:symbol>`; ValueError that names what is wrong with it."""
         pieces = _PLACEHOLDER.split(source)
         fixed = [squeeze(part) for part in pieces[0::3]]
         kinds, names = pieces[1::3], pieces[2::3]
+        if fault := _fault(source, kinds, [name for name in names if name]):
+            raise ValueError(fault)
         literal = max(fixed, key=len)
         if len(literal) < 2:
             raise ValueError("needs a fixed part of at least 2 characters")
@@ -64,6 +73,19 @@ class TextPattern(NamedTuple):
             leading, kinds, names, fixed = names[0], kinds[1:], names[1:], fixed[1:]
         solid = source.replace("_", "").isalnum()
         return cls(literal, _regex_of(fixed, kinds, names), trailing, leading, sum(map(len, fixed)), solid)
+
+
+def _fault(source: str, kinds: list[str], names: list[str]) -> str:
+    """What makes a pattern too costly or ambiguous, with the mend; empty if nothing does."""
+    if len(source) > _MAX_SOURCE:
+        return f"is longer than {_MAX_SOURCE} characters; keep what tells this cause apart"
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        return f"names two placeholders {twice!r}; give each its own name"
+    if kinds.count("*") > _MAX_GAPS:
+        return f"holds more than {_MAX_GAPS} <*>; write it as several texts"
+    if len(kinds) > _MAX_PLACEHOLDERS:
+        return f"holds more than {_MAX_PLACEHOLDERS} placeholders; write it as several texts"
+    return ""
 
 
 def _regex_of(fixed: list[str], kinds: list[str], names: list[str]) -> str | None:
@@ -90,12 +112,8 @@ def leading_word(text: str) -> str | None:
 
 def required_literal(regex: str) -> str | None:
     """The longest text that every match of the regex must contain, squeezed; None if there is none of 4 characters."""
-    try:
-        from re import _parser as parser  # type: ignore[attr-defined]
-    except ImportError:  # Python 3.10
-        import sre_parse as parser
     best, run = "", ""
-    for op, value in [*parser.parse(regex), (None, None)]:
+    for op, value in [*_tree(regex), (None, None)]:
         if str(op) == "LITERAL":
             run += chr(value)
             continue
@@ -111,3 +129,113 @@ def _literal_of_group(items: list[tuple[object, int]]) -> str:
     if all(str(op) == "LITERAL" for op, _ in items):
         return squeeze("".join(chr(value) for _, value in items))
     return ""
+
+
+def _tree(regex: str) -> list[tuple[Any, Any]]:
+    """The parsed regex: pairs of an operation and its value, as `re` has them."""
+    try:
+        from re import _parser as parser  # type: ignore[attr-defined]
+    except ImportError:  # Python 3.10
+        import sre_parse as parser
+    return list(parser.parse(regex))
+
+
+def is_ambiguous(regex: str) -> bool:
+    """Whether a text can be split among the regex's repeats and alternatives in a great many ways."""
+    items = _tree(regex)
+    return _nests(items, 1) or _choices(items) > _MAX_CHOICES
+
+
+def _nests(items: Iterable[tuple[Any, Any]], times: int) -> bool:
+    """Whether a repeat, or alternatives that can begin alike, stand inside a repeat (of so many `times`)."""
+    for op, value in items:
+        kind = str(op)
+        if kind.endswith("_REPEAT"):
+            low, high, body = int(value[0]), int(value[1]), value[2]
+            if times > 1 and low != high and max(times, high - low) > _FEW or _nests(body, times * max(1, high)):
+                return True
+        elif kind == "BRANCH":
+            if times > _FEW and _begin_alike(value[1]) or any(_nests(branch, times) for branch in value[1]):
+                return True
+        elif any(_nests(part, times) for part in _parts(kind, value)):
+            return True
+    return False
+
+
+def _choices(items: Iterable[tuple[Any, Any]]) -> int:
+    """How many repeats of no fixed number and sets of alternatives there are."""
+    count = 0
+    for op, value in items:
+        kind = str(op)
+        if kind.endswith("_REPEAT"):
+            count += (value[0] != value[1]) + _choices(value[2])
+        elif kind == "BRANCH":
+            count += 1 + max(map(_choices, value[1]))
+        else:
+            count += sum(map(_choices, _parts(kind, value)))
+    return count
+
+
+def _parts(kind: str, value: Any) -> list[Any]:
+    """The items inside a group, an assertion or a condition."""
+    if kind == "SUBPATTERN":
+        return [value[3]]
+    if kind in ("ASSERT", "ASSERT_NOT"):
+        return [value[1]]
+    if kind == "ATOMIC_GROUP":
+        return [value]
+    return [part for part in value[1:] if part is not None] if kind == "GROUPREF_EXISTS" else []
+
+
+def _begin_alike(branches: list[Any]) -> bool:
+    """Whether two alternatives can begin with the same character; only different letters are told apart."""
+    firsts = [chr(branch[0][1]).lower() if len(branch) and str(branch[0][0]) == "LITERAL" else "" for branch in branches]
+    return "" in firsts or len(set(firsts)) < len(firsts)
+
+
+def hostile_texts(regex: str, length: int) -> Iterator[str]:
+    """Texts of this length on which a regex that backtracks takes its time: each of its repeats drawn out, no end."""
+    items = _tree(regex)
+    whole = _sample(items)
+    for pumped in {whole, whole[:-1], *_pumps(items)}:
+        yield (whole + pumped * (length // max(1, len(pumped)) + 1))[:length] + "\n"
+        yield (pumped * (length // max(1, len(pumped)) + 1))[:length] + "\n"
+
+
+def _pumps(items: Iterable[tuple[Any, Any]]) -> Iterator[str]:
+    """A sample of the body of each repeat, and of all that stands between the first one and its end."""
+    for op, value in items:
+        kind = str(op)
+        if kind.endswith("_REPEAT"):
+            yield _sample(value[2])
+            yield from _pumps(value[2])
+        for part in value[1] if kind == "BRANCH" else _parts(kind, value):
+            yield from _pumps(part)
+
+
+def _sample(items: Iterable[tuple[Any, Any]]) -> str:
+    """A text that the items may match, roughly: the first of every choice, each repeat once."""
+    return "".join(_sample_of(str(op), value) for op, value in items)
+
+
+def _sample_of(kind: str, value: Any) -> str:
+    if kind == "LITERAL":
+        return chr(value)
+    if kind == "IN":
+        return _sample_of(*_plain(value[0]))
+    if kind == "RANGE":
+        return chr(value[0])
+    if kind == "CATEGORY":
+        return {"CATEGORY_DIGIT": "0", "CATEGORY_SPACE": " "}.get(str(value), "a")
+    if kind.endswith("_REPEAT"):
+        return (_sample(value[2]) * min(max(1, int(value[0])), 20))[:200]
+    if kind == "BRANCH":
+        return _sample(value[1][0])
+    if kind in ("SUBPATTERN", "ATOMIC_GROUP"):
+        return "".join(_sample(part) for part in _parts(kind, value))
+    return "a" if kind in ("ANY", "NOT_LITERAL") else ""
+
+
+def _plain(choice: tuple[Any, Any]) -> tuple[str, Any]:
+    """One member of a set; of a negated set, any letter."""
+    return ("ANY", None) if str(choice[0]) == "NEGATE" else (str(choice[0]), choice[1])

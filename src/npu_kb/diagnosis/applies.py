@@ -17,7 +17,9 @@ _COMPARISON = re.compile(r"\s*(>=|<=|==|!=|>|<)?\s*v?(\S+)\s*$")
 _SIGNS: dict[str, Callable[[Any, Any], bool]] = {
     ">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt, "==": operator.eq, "!=": operator.ne,
 }  # fmt: skip
-
+_SIGN_STARTS = ("<", ">", "=", "!", "~")
+_MAX_VERSION = 100
+"""Characters; what is longer is no version."""
 
 COMMANDS = {
     "driver": "npu-smi-info", "firmware": "npu-smi-board", "chip": "npu-smi-info", "cann": "ascend-install-dirs",
@@ -29,6 +31,8 @@ COMMANDS = {
 def parse_version(text: str) -> Version | None:
     """An Ascend version that compares, or None: 8.0.RC3 < 8.0.0, 8.1.RC1.alpha1 < 8.1.RC1, 24.1.rc2 < 24.1.rc2.1."""
     plain = text.strip().lstrip("vV")
+    if len(plain) > _MAX_VERSION:
+        return None
     if staged := _STAGED_RC.match(plain):
         plain = f"{staged['rc']}.dev{staged['n']}"
     elif test := _TEST_BUILD.match(plain):
@@ -59,8 +63,9 @@ def _satisfies(version: Version, part: str) -> bool | None:
         return None
     sign, text = found.group(1) or "==", found.group(2)
     if text.endswith(".*"):
-        series = parse_version(text[:-2])
-        same = series is not None and version.release[: len(series.release)] == series.release
+        if (series := parse_version(text[:-2])) is None:
+            return None
+        same = version.release[: len(series.release)] == series.release
         return same if sign == "==" else not same
     bound = parse_version(text)
     return None if bound is None else _SIGNS[sign](version, bound)
@@ -69,7 +74,7 @@ def _satisfies(version: Version, part: str) -> bool | None:
 def applicability(wanted: dict[str, Any], seen: dict[str, str]) -> dict[str, Any]:
     """{"state": applies|fixed|not-affected|unknown, "component", "version", "range"} for an entry's versions."""
     for component, first_fixed in wanted.get("fixed", {}).items():
-        spec = first_fixed if first_fixed[0] in "<>=!~" else f">={first_fixed}"
+        spec = first_fixed if first_fixed.startswith(_SIGN_STARTS) else f">={first_fixed}"
         if component in seen and in_range(seen[component], spec):
             return _state("fixed", component, seen[component], spec)
     judged = []

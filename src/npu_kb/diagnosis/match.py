@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 from functools import cache
 from itertools import islice
+from math import inf
 from typing import Any, NamedTuple
 
 from npu_kb.intake.facts import Fact
@@ -20,8 +22,12 @@ _MAX_LINES = 6
 """Lines that one text pattern may span."""
 _SHORT = 10
 """Characters; a shorter pattern without white space must stand in one word."""
-_REGEX_LINE = 4_000
-"""Characters of a line that regexes see."""
+_REGEX_LINE = 1_000
+"""Characters of a line that regexes see: around their literal, or the first ones."""
+_FOREIGN_SECONDS = 1.0
+"""Time in all that the regexes of entries from outside the built-in knowledge may take on one log."""
+_SPENT = "seconds_of_foreign_entries"
+"""Name under which a log keeps how long they took."""
 _CODE_WEIGHT, _FACT_WEIGHT, _REGEX_WEIGHT = 10, 25, 20
 
 
@@ -42,14 +48,26 @@ class Finding(NamedTuple):
 
 
 def evaluate(block: dict[str, Any], scene: Scene) -> Finding | None:
-    """What speaks for the block, or None where a condition does not hold."""
-    if any(_find_text(pattern, scene.log) for pattern in block["none"]):
+    """What speaks for the block, or None where a condition does not hold or a foreign block has no time left."""
+    if not block.get("foreign"):
+        return _evaluate(block, scene, inf)
+    start, spent = time.perf_counter(), vars(scene.log).get(_SPENT, 0.0)
+    deadline = start + _FOREIGN_SECONDS - spent
+    finding = _evaluate(block, scene, deadline)
+    end = time.perf_counter()
+    vars(scene.log)[_SPENT] = spent + end - start
+    return finding if end < deadline else None
+
+
+def _evaluate(block: dict[str, Any], scene: Scene, deadline: float) -> Finding | None:
+    log = scene.log
+    if any(_find_text(pattern, log, deadline) for pattern in block["none"]):
         return None
-    groups = [_find_text(pattern, scene.log) for pattern in block["text"]]
+    groups = [_find_text(pattern, log, deadline) for pattern in block["text"]]
     if block["any"]:
-        groups.append([found for pattern in block["any"] for found in _find_text(pattern, scene.log)])
+        groups.append([found for pattern in block["any"] for found in _find_text(pattern, log, deadline)])
     for literal, source in block["regex"]:
-        groups.append(_find_regex(literal, source, scene.log))
+        groups.append(_find_regex(literal, source, log, deadline))
     for family, key in block["code"]:
         groups.append([Finding([line], {}, _CODE_WEIGHT) for line in scene.codes.get((family, key), [])])
     groups += [_find_fact(fact, scene) for fact in block["fact"]]
@@ -60,11 +78,13 @@ def evaluate(block: dict[str, Any], scene: Scene) -> Finding | None:
 
 def conditions(written: dict[str, Any], compiled: dict[str, Any], scene: Scene) -> Iterator[tuple[str, str, list[int]]]:
     """(kind, the condition as written, indexes of the lines where it is found) of each condition of a block."""
+    deadline = time.perf_counter() + _FOREIGN_SECONDS if compiled.get("foreign") else inf
     for kind in ("text", "any", "none"):
         for source, pattern in zip(written[kind], compiled[kind], strict=True):
-            yield kind, source, [finding.lines[0] for finding in _find_text(pattern, scene.log)]
+            yield kind, source, [finding.lines[0] for finding in _find_text(pattern, scene.log, deadline)]
     for literal, source in compiled["regex"]:
-        yield "regex", source, [finding.lines[0] for finding in _find_regex(literal, source, scene.log)]
+        found = _find_regex(literal, source, scene.log, deadline)
+        yield "regex", source, [finding.lines[0] for finding in found]
     for family, key in compiled["code"]:
         yield "code", f"{family} {key}", scene.codes.get((family, key), [])
     for fact in compiled["fact"]:
@@ -86,10 +106,10 @@ def _combine(groups: list[list[Finding]], within: int | None) -> Finding | None:
     return None
 
 
-def _find_text(fields: list[Any], log: LogText) -> list[Finding]:
+def _find_text(fields: list[Any], log: LogText, deadline: float) -> list[Finding]:
     pattern = TextPattern(*fields)
     findings = []
-    for start, end, captures in islice(_spans(pattern.literal, pattern.regex, log), _MAX_PLACES):
+    for start, end, captures in islice(_spans(pattern.literal, pattern.regex, log, deadline), _MAX_PLACES):
         first, last = log.line_at(start), log.line_at(end - 1)
         if last - first >= _MAX_LINES or not _whole_numbers(log, start, end):
             continue
@@ -109,10 +129,10 @@ def _crosses_words(log: LogText, start: int, end: int) -> bool:
     return first == last and any(char.isspace() for char in log.lines[first].text[begin:stop])
 
 
-def _spans(literal: str, regex: str | None, log: LogText) -> Any:
-    """(start, end, captures) of each place of a pattern in the squeezed text."""
+def _spans(literal: str, regex: str | None, log: LogText, deadline: float) -> Any:
+    """(start, end, captures) of each place of a pattern in the squeezed text, as far as there is time."""
     text, at, done = log.squeezed, -1, -1
-    while (at := text.find(literal, at + 1)) >= 0:
+    while (at := text.find(literal, at + 1)) >= 0 and _has_time(deadline):
         if regex is None:
             yield at, at + len(literal), {}
             continue
@@ -158,25 +178,33 @@ def _word_after(log: LogText, end: int) -> str | None:
     return trailing_word(log.lines[index].text[position + 1 :])
 
 
-def _find_regex(literal: str | None, source: str, log: LogText) -> list[Finding]:
+def _has_time(deadline: float) -> bool:
+    return deadline == inf or time.perf_counter() < deadline
+
+
+def _find_regex(literal: str | None, source: str, log: LogText, deadline: float) -> list[Finding]:
     regex = _compiled(source)
-    indexes = range(len(log.lines)) if literal is None else _lines_with(literal, log)
-    findings = []
-    for index in indexes:
-        if found := regex.search(log.unwrapped(index)[:_REGEX_LINE]):
+    places = ((i, 0) for i in range(len(log.lines))) if literal is None else _places_of(literal, log)
+    findings: dict[int, Finding] = {}
+    for index, column in places:
+        if len(findings) >= _MAX_PLACES or not _has_time(deadline):
+            break
+        start = max(0, column - _REGEX_LINE // 2)
+        if index not in findings and (found := regex.search(log.unwrapped(index), start, start + _REGEX_LINE)):
             captures = {name: word for name, word in found.groupdict().items() if word}
-            findings.append(Finding([index], captures, max(_REGEX_WEIGHT, len(literal or ""))))
-            if len(findings) >= _MAX_PLACES:
-                break
-    return findings
+            findings[index] = Finding([index], captures, max(_REGEX_WEIGHT, len(literal or "")))
+    return list(findings.values())
 
 
-def _lines_with(literal: str, log: LogText) -> list[int]:
-    lines: list[int] = []
-    at = -1
-    while (at := log.squeezed.find(literal, at + 1)) >= 0 and len(lines) < 10 * _MAX_PLACES:
-        lines.append(log.line_at(at))
-    return sorted(set(lines))
+def _places_of(literal: str, log: LogText) -> list[tuple[int, int]]:
+    """(line index, character index in that line) of the places of a literal, one for each piece that a regex sees."""
+    places: dict[tuple[int, int], tuple[int, int]] = {}
+    at, looked_at = -1, 0
+    while (at := log.squeezed.find(literal, at + 1)) >= 0 and looked_at < 10 * _MAX_PLACES:
+        looked_at += 1
+        index, column = log.place(at)
+        places.setdefault((index, column // (_REGEX_LINE // 4)), (index, column))
+    return list(places.values())
 
 
 def _find_fact(condition: dict[str, Any], scene: Scene) -> list[Finding]:

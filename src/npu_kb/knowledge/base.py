@@ -12,9 +12,10 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import stat
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
 from npu_kb import locations
@@ -26,8 +27,19 @@ if TYPE_CHECKING:
 
 Document = dict[str, Any]
 
-FORMAT = "6"
+FORMAT = "7"
 """Changes with the tables of compile.py; a database of another format is rebuilt."""
+
+COMPILED = "compiled"
+"""Folder of compiled files inside the cache folder, which belongs to this user alone."""
+_MAX_DATABASE = 500_000_000
+_MAX_DEPTH = 12
+_MAX_ITEMS = 50_000
+_MAX_FILES = 5_000
+_MAX_BYTES = 50_000_000
+"""Limits of one folder of knowledge: how deep, how many items and YAML files, and their size in all."""
+_MAX_FILE = 2_000_000
+"""Of a larger file no more is ever read."""
 
 
 class Knowledge:
@@ -57,18 +69,20 @@ class Knowledge:
     def _load_folders(cls, directories: list[str]) -> Knowledge:
         key = _source_key(directories)
         cache = locations.cache_directory()
+        compiled = os.path.join(cache, COMPILED) if cache else None
         stem = f"knowledge-{crc32(repr(directories).encode()):08x}"
-        for path in _cached(cache, stem):
+        for path in _cached(compiled, stem):
             if _is_whole(path) and (knowledge := cls._open(path, key)):
                 return knowledge
         from pathlib import Path
 
+        from npu_kb.knowledge.cachefolder import private_folder
         from npu_kb.knowledge.compile import compile_knowledge, write_database
 
         connection = compile_knowledge([Path(directory) for directory in directories], key)
-        if cache:
+        if cache and (folder := private_folder(cache, COMPILED)):
             with suppress(OSError):  # a read-only or full disk only costs the next start some time
-                write_database(connection, Path(cache), stem)
+                write_database(connection, folder, stem)
         return cls(connection)
 
     @classmethod
@@ -172,19 +186,29 @@ class Knowledge:
         return json.loads(row[0]) if row else None
 
 
-def _cached(cache: str | None, stem: str) -> list[str]:
-    """The compiled files of these folders: the stem, then a check sum of the content."""
+def _cached(folder: str | None, stem: str) -> list[str]:
+    """The compiled files of this stem in a folder that only this user can write: the stem, then a check sum."""
     try:
-        names = os.listdir(cache) if cache else []
+        names = os.listdir(folder) if folder and _is_private(folder) else []
     except OSError:
         return []
-    return [os.path.join(str(cache), name) for name in names if name.startswith(stem) and name.endswith(".db")]
+    return [os.path.join(str(folder), name) for name in names if name.startswith(stem) and name.endswith(".db")]
+
+
+def _is_private(folder: str) -> bool:
+    """Whether this is a real folder of this user that nobody else can write (as cachefolder.private_folder)."""
+    status = os.lstat(folder)
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o022
 
 
 def _is_whole(path: str) -> bool:
+    """Whether this is a regular file of this user whose content fits the check sum in its name."""
     try:
-        with open(path, "rb") as file:
-            return path.endswith(f"-{crc32(file.read()):08x}.db")
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+        with open(handle, "rb") as file:
+            status = os.fstat(handle)
+            own = stat.S_ISREG(status.st_mode) and status.st_uid == os.getuid() and status.st_size <= _MAX_DATABASE
+            return own and path.endswith(f"-{crc32(file.read()):08x}.db")
     except OSError:
         return False
 
@@ -196,14 +220,55 @@ def _read_only_uri(path: str) -> str:
 
 def _source_key(directories: list[str]) -> str:
     """Changes with the program's version and with path, size or time of any knowledge file."""
-    files = sorted((path, s.st_mtime_ns, s.st_size) for d in directories for path, s in _yaml_files(d))
+    files = sorted(file for directory in directories for file in walk(directory).files)
     return f"{__version__}-{FORMAT}-{len(files)}-{crc32(repr(files).encode()):08x}"
 
 
-def _yaml_files(directory: str) -> Iterator[tuple[str, os.stat_result]]:
-    with os.scandir(directory) as items:
-        for item in items:
+class Walk(NamedTuple):
+    """The YAML files of a folder as (path, time, size), and (path, what is wrong with the mend) of what was left out."""
+
+    files: list[tuple[str, int, int]]
+    faults: list[tuple[str, str]]
+
+
+def walk(directory: str) -> Walk:
+    """All *.yaml below a folder, without hidden names and without following links to folders."""
+    found, folders, items, size = Walk([], []), [(directory, 0)], 0, 0
+    while folders:
+        folder, depth = folders.pop()
+        for item in _items(folder, found.faults):
+            items += 1
+            if item.name.startswith("."):
+                continue
             if item.is_dir(follow_symlinks=False):
-                yield from _yaml_files(item.path)
+                if depth < _MAX_DEPTH:
+                    folders.append((item.path, depth + 1))
+                else:
+                    found.faults.append((item.path, f"is more than {_MAX_DEPTH} folders deep; move it up"))
+            elif item.is_symlink() and item.is_dir():
+                found.faults.append((item.path, "is a link to a folder and not followed; put the folder itself here"))
             elif item.name.endswith(".yaml"):
-                yield item.path, item.stat()
+                found.files.append(_stamp(item))
+                size += min(found.files[-1][2], _MAX_FILE)
+            if items > _MAX_ITEMS or len(found.files) > _MAX_FILES or size > _MAX_BYTES:
+                found.faults.append((directory, "holds too much for knowledge; name a smaller folder"))
+                return found
+    return found
+
+
+def _items(folder: str, faults: list[tuple[str, str]]) -> Iterator[os.DirEntry[str]]:
+    """What stands in a folder; one that cannot be read is a fault."""
+    try:
+        with os.scandir(folder) as items:
+            yield from items
+    except OSError as error:
+        faults.append((folder, f"cannot be read: {error.strerror}; mend its permissions"))
+
+
+def _stamp(item: os.DirEntry[str]) -> tuple[str, int, int]:
+    """(path, time, size) of a file; zeros for a link into nothing."""
+    try:
+        status = item.stat()
+    except OSError:
+        return item.path, 0, 0
+    return item.path, status.st_mtime_ns, status.st_size

@@ -21,6 +21,7 @@ from npu_kb.patterns import TextPattern, required_literal
 if TYPE_CHECKING:
     import sqlite_utils
 
+    from npu_kb.errors import Problem
     from npu_kb.knowledge.entry import Block, CodeCondition, Entry
     from npu_kb.knowledge.load import LoadedKnowledge
 
@@ -36,17 +37,17 @@ def compile_knowledge(directories: list[Path], key: str) -> sqlite3.Connection:
 
 
 def compile_loaded(loaded: LoadedKnowledge, directories: list[Path], key: str) -> sqlite3.Connection:
-    """Compile what has been read and found valid."""
+    """Compile what has been read from these folders and found valid."""
     import sqlite_utils
 
     connection = sqlite3.connect(":memory:")
     database = sqlite_utils.Database(connection)
     _create_tables(connection)
     _insert_entries(database, loaded)
-    _insert_codes(database, directories)
-    _insert_commands(database, directories)
+    _insert_codes(database, loaded)
+    database.table("command").insert_all({"id": id, "doc": _json(doc)} for id, doc in loaded.commands.items())
     database.table("topic").insert_all({"id": id, "doc": _json(names)} for id, names in loaded.topics.items())
-    database.table("meta").insert({"key": "problems", "value": "\n".join(map(str, loaded.problems))})
+    database.table("meta").insert({"key": "problems", "value": "\n".join(map(_line, loaded.problems))})
     database.table("meta").insert({"key": "trackers", "value": _json(loaded.trackers)})
     database.table("meta").insert({"key": "next_steps", "value": _json(loaded.next_steps)})
     database.table("meta").insert_all([{"key": "format", "value": FORMAT}, {"key": "source", "value": key}])
@@ -102,14 +103,20 @@ def _create_tables(connection: sqlite3.Connection) -> None:
 
 
 def _insert_entries(database: sqlite_utils.Database, loaded: LoadedKnowledge) -> None:
-    entries = [item.entry for item in loaded.entries.values() if item.entry.status != "deprecated"]
+    items = [item for item in loaded.entries.values() if item.entry.status != "deprecated"]
+    entries = [item.entry for item in items]
     documents = ({"n": n, "id": e.id, "doc": _json(_document(e))} for n, e in enumerate(entries))
     database.table("entry").insert_all(documents)
-    database.table("alias").insert_all({"alias": alias, "id": e.id} for e in entries for alias in e.aliases)
+    aliases = ({"alias": alias, "id": e.id} for e in entries for alias in e.aliases if alias not in loaded.entries)
+    database.table("alias").insert_all(aliases, ignore=True)
     database.table("code_entry").insert_all(
         {"family": family, "key": key, "id": e.id} for e in entries for family, key in sorted(_codes_of(e))
     )
-    blocks = [{"entry": n, **compile_block(block)} for n, entry in enumerate(entries) for block in entry.match]
+    blocks = [
+        {"entry": n, **compile_block(block), **({"foreign": True} if item.is_foreign else {})}
+        for n, item in enumerate(items)
+        for block in item.entry.match
+    ]
     database.table("block").insert_all(
         {"n": n, "entry": block["entry"], "doc": _json(block)} for n, block in enumerate(blocks)
     )
@@ -178,28 +185,16 @@ def _codes_of(entry: Entry) -> set[tuple[str, str]]:
     return codes | {(mention.family, mention.key) for mention in find_codes("\n".join(texts))}
 
 
-def _insert_codes(database: sqlite_utils.Database, directories: list[Path]) -> None:
-    from npu_kb.codes.catalogue import read_catalogues
-
-    for directory in directories:
-        if (folder := directory / "codes").is_dir():
-            database.table("code").insert_all(
-                (
-                    {name: str(row.get(name, "")) for name in ("family", "key", "code", "symbol")} | {"doc": _json(row)}
-                    for row in read_catalogues(folder)
-                ),
-                replace=True,
-            )
+def _insert_codes(database: sqlite_utils.Database, loaded: LoadedKnowledge) -> None:
+    database.table("code").insert_all(
+        {name: str(row.get(name, "")) for name in ("family", "key", "code", "symbol")} | {"doc": _json(row)}
+        for row in loaded.codes.values()
+    )
 
 
-def _insert_commands(database: sqlite_utils.Database, directories: list[Path]) -> None:
-    from npu_kb.knowledge.commands import read_commands
-
-    for directory in directories:
-        if (path := directory / "commands.yaml").is_file():
-            database.table("command").insert_all(
-                ({"id": command.id, "doc": _json(command.document())} for command in read_commands(path)), replace=True
-            )
+def _line(problem: Problem) -> str:
+    """A problem on one line, whatever its file is called."""
+    return " ".join(str(problem).encode("utf-8", "backslashreplace").decode().split())
 
 
 def _json(value: object) -> str:

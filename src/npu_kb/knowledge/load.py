@@ -3,17 +3,63 @@
 from __future__ import annotations
 
 import difflib
+import math
+import re
+import time
+import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
+from npu_kb import locations
 from npu_kb.errors import Problem
-from npu_kb.knowledge.entry import Entry
+from npu_kb.knowledge.base import walk
+from npu_kb.knowledge.entry import Bilingual, Block, Entry, Model, Slug
 from npu_kb.knowledge.yamlfile import Located, Where, read_yaml
+from npu_kb.patterns import TextPattern, hostile_texts, is_ambiguous
+
+if TYPE_CHECKING:
+    from npu_kb.codes.model import CodeRow
 
 Table = TypeVar("Table", dict[str, Any], list[Any])
+
+_TABLES = ("topics.yaml", "next_steps.yaml", "trackers.yaml", "commands.yaml", "synonyms.yaml")
+_FOLDERS = ("codes", "matrix", "checklists", "goodlogs", "schema")
+"""What stands in a kb folder beside its entries."""
+_MAX_PROBLEMS = 100
+"""Faults that are named of one file."""
+_MAX_REGEX = 1_000
+_REGEX_SEES, _TEXT_SEES = 1_000, 4_000
+"""Characters in which match.py searches for a regex, and for a text with placeholders."""
+_HOSTILE_SECONDS = 0.3
+"""Time that a pattern from outside the built-in knowledge may take on all hostile texts."""
+
+
+class Tracker(Model):
+    """Where an issue is filed if one of the words stands in the log."""
+
+    name: str = Field(min_length=1)
+    url: str = Field(pattern=r"^https?://\S+$")
+    when: list[str] = []
+
+
+class NextStep(Model):
+    """What to capture if one of the words stands in the log, or always."""
+
+    when: list[str] = []
+    always: bool = False
+    command: Slug | None = None
+    run: str | None = Field(default=None, min_length=2)
+    why: Bilingual
+
+    @model_validator(mode="after")
+    def _one_form(self) -> NextStep:
+        if (self.command is None) == (self.run is None):
+            raise ValueError("give either command (an id of commands.yaml) or run (the command itself)")
+        return self
 
 
 @dataclass
@@ -23,49 +69,67 @@ class LoadedEntry:
     entry: Entry
     file: Located
 
+    @property
+    def is_foreign(self) -> bool:
+        """Whether it is from outside the built-in knowledge, so that its regexes get a budget."""
+        return not _is_built_in(self.file.path)
+
 
 @dataclass
 class LoadedKnowledge:
-    """What the folders hold: entries by id (later folders win), topics, and what is wrong."""
+    """What the folders hold: entries by id (later folders win), tables, codes, and what is wrong."""
 
     entries: dict[str, LoadedEntry] = field(default_factory=dict)
     topics: dict[str, dict[str, str]] = field(default_factory=dict)
     next_steps: list[dict[str, Any]] = field(default_factory=list)
     trackers: list[dict[str, Any]] = field(default_factory=list)
+    codes: dict[tuple[str, str], CodeRow] = field(default_factory=dict)
+    commands: dict[str, dict[str, Any]] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
-    """Why files were left out."""
+    """Why files and rows were left out."""
     link_problems: list[Problem] = field(default_factory=list)
     """What is wrong between files that could be read: unknown topics, links into nothing."""
 
 
 def load_entries(directories: list[Path]) -> LoadedKnowledge:
-    """Read all entries of the given kb folders; an id in a later folder replaces the earlier entry."""
+    """Read all that the given kb folders hold; an id in a later folder replaces the earlier entry, row or command."""
     loaded = LoadedKnowledge()
     for directory in directories:
-        loaded.topics.update(_read_table(directory / "topics.yaml", {}, loaded))
-        loaded.next_steps += _read_table(directory / "next_steps.yaml", [], loaded)
-        loaded.trackers[:0] = _read_table(directory / "trackers.yaml", [], loaded)
-        here: dict[str, LoadedEntry] = {}
-        for path in entry_files(directory):
-            item, problems = load_entry(path)
-            loaded.problems += problems
-            if item is None:
-                continue
-            if item.entry.id in here:
-                other = here[item.entry.id].file.path
-                loaded.problems.append(
-                    item.file.problem(("id",), f"stands in {other} too; give one of them another id")
-                )
-            here[item.entry.id] = item
-        loaded.entries.update(here)
+        found = walk(str(directory))
+        paths = sorted(Path(path) for path, _, _ in found.files)
+        loaded.problems += [Problem(Path(path), 1, 1, "", message) for path, message in found.faults]
+        loaded.topics.update(_topics(directory / "topics.yaml", loaded))
+        loaded.next_steps += _rows(directory / "next_steps.yaml", NextStep, loaded)
+        loaded.trackers[:0] = _rows(directory / "trackers.yaml", Tracker, loaded)
+        loaded.codes.update(_codes([path for path in paths if path.parent == directory / "codes"], loaded))
+        loaded.commands.update(_commands(directory / "commands.yaml", loaded))
+        loaded.entries.update(_entries(_entry_files(directory, paths), loaded))
+    _name_double_aliases(loaded)
     loaded.link_problems += _cross_problems(loaded)
     return loaded
 
 
-def entry_files(directory: Path) -> list[Path]:
-    """All entry files of a kb folder: entries/**/*.yaml, or **/*.yaml where an overlay has no entries/ folder."""
+def _entries(paths: list[Path], loaded: LoadedKnowledge) -> dict[str, LoadedEntry]:
+    here: dict[str, LoadedEntry] = {}
+    for path in paths:
+        item, problems = load_entry(path)
+        loaded.problems += problems
+        if item is None:
+            continue
+        if item.entry.id in here:
+            other = here[item.entry.id].file.path
+            loaded.problems.append(item.file.problem(("id",), f"stands in {other} too; give one of them another id"))
+        here[item.entry.id] = item
+    return here
+
+
+def _entry_files(directory: Path, paths: list[Path]) -> list[Path]:
+    """entries/**/*.yaml; without a folder entries/, all that stands neither in another known folder nor is a table."""
     root = directory / "entries"
-    return sorted((root if root.is_dir() else directory).rglob("*.yaml"))
+    if root.is_dir():
+        return [path for path in paths if root in path.parents]
+    within = {path: path.relative_to(directory).parts for path in paths}
+    return [path for path, parts in within.items() if parts[0] not in (_FOLDERS if len(parts) > 1 else _TABLES)]
 
 
 def load_entry(path: Path) -> tuple[LoadedEntry | None, list[Problem]]:
@@ -73,13 +137,85 @@ def load_entry(path: Path) -> tuple[LoadedEntry | None, list[Problem]]:
     file, problems = read_yaml(path)
     if file is None:
         return None, problems
+    if isinstance(file.value, dict) and "rows" in file.value and "id" not in file.value:
+        message = "holds codes and is no entry; keep it in the folder codes/ of a kb folder"
+        return None, [file.problem(("rows",), message)]
+    if faults := [file.problem(*fault) for fault in _regex_faults(file)]:
+        return None, faults[:_MAX_PROBLEMS]
     try:
         entry = Entry.model_validate(_for_pydantic(file.value))
     except ValidationError as error:
-        return None, [file.problem(*_in_yaml_words(file, e)) for e in error.errors()]
+        return None, _problems_of(error, file)
+    if faults := [file.problem(*fault) for fault in _value_faults(entry, foreign=not _is_built_in(path))]:
+        return None, faults[:_MAX_PROBLEMS]
     if entry.id != path.stem:
         problems.append(file.problem(("id",), f"differs from the file name; rename the file to {entry.id}.yaml"))
     return LoadedEntry(entry, file), problems
+
+
+def _is_built_in(path: Path) -> bool:
+    return Path(locations.builtin_kb_directory()).resolve() in path.resolve().parents
+
+
+def _regex_faults(file: Located) -> Iterator[tuple[Where, str]]:
+    """What `re` refuses, in whatever way it does so, and what it only warns of."""
+    blocks = file.value.get("match") if isinstance(file.value, dict) else None
+    for i, block in enumerate(blocks if isinstance(blocks, list) else []):
+        written = block.get("regex") if isinstance(block, dict) else None
+        for j, source in enumerate(written if isinstance(written, list) else [written]):
+            if isinstance(source, str) and (fault := _regex_fault(source)):
+                yield ("match", i, "regex", j), fault
+
+
+def _regex_fault(source: str) -> str:
+    if len(source) > _MAX_REGEX:
+        return f"is longer than {_MAX_REGEX} characters; write it as several"
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            re.compile(source, re.IGNORECASE)
+    except (re.error, OverflowError, RecursionError, MemoryError, ValueError, Warning) as error:
+        return f"not a regular expression: {error}; mend it or use `text:`"
+    return ""
+
+
+def _value_faults(entry: Entry, foreign: bool) -> Iterator[tuple[Where, str]]:
+    """What the model lets pass and matching could not use."""
+    for name, ranges in (("affected", entry.versions.affected), ("fixed", entry.versions.fixed)):
+        for component, version in ranges.items():
+            if not version.strip(" ,<>=!~"):
+                yield ("versions", name, component), "names no version; write one such as '8.0.0', or remove it"
+    for i, block in enumerate(entry.match):
+        for j, fact in enumerate(block.fact):
+            if not all(math.isfinite(bound) for bound in (fact.above, fact.below) if isinstance(bound, float)):
+                yield ("match", i, "fact", j), "has a bound that is no number; write one such as 85"
+        for where, message in _runaways(block) if foreign else ():
+            yield ("match", i, *where), message
+
+
+def _runaways(block: Block) -> Iterator[tuple[Where, str]]:
+    """What could take its time on a line made for it."""
+    for j, source in enumerate(block.regex):
+        if is_ambiguous(source) or _is_slow(source, _REGEX_SEES):
+            yield ("regex", j), "can run away; avoid nested, adjacent and many repeats, or use `text:`"
+    for kind in ("text", "any", "none"):
+        for j, source in enumerate(getattr(block, kind)):
+            regex = TextPattern.parse(source).regex
+            if regex is not None and _is_slow(regex, _TEXT_SEES):
+                yield (kind, j), "can run away; write it as several texts, or with more fixed words between placeholders"
+
+
+def _is_slow(regex: str, longest: int) -> bool:
+    """Whether texts made to hurt the regex take it too long; they grow slowly, so that the test itself ends soon."""
+    compiled = re.compile(regex, re.IGNORECASE)
+    start, length = time.process_time(), 8
+    while length <= longest:
+        for text in hostile_texts(regex, length):
+            compiled.search(text)
+            if time.process_time() - start > _HOSTILE_SECONDS:
+                return True
+        length = max(length + 2, length * 5 // 4)
+    return False
 
 
 def _for_pydantic(value: Any) -> Any:
@@ -109,18 +245,95 @@ def _nearest(name: str, where: Where) -> str:
     return f" (did you mean {close[0]}?)" if close else ""
 
 
-def _read_table(path: Path, empty: Table, loaded: LoadedKnowledge) -> Table:
-    """The value of a plain YAML file of the expected shape, or `empty` where there is none or it is wrong."""
-    if not path.is_file():
-        return empty
+def _problems_of(error: ValidationError, file: Located, above: Where = ()) -> list[Problem]:
+    """The problems of a value that stands at `above` in the file."""
+    found = (_in_yaml_words(file, fault) for fault in error.errors()[:_MAX_PROBLEMS])
+    return [file.problem((*above, *where), message) for where, message in found]
+
+
+def _read_table(path: Path, empty: Table, loaded: LoadedKnowledge) -> tuple[Located | None, Table]:
+    """A plain YAML file and its value of the expected shape, or `empty` where there is none or it is wrong."""
+    if not path.exists() and not path.is_symlink():
+        return None, empty
     file, problems = read_yaml(path)
     loaded.problems += problems
-    if file is None:
-        return empty
+    if file is None or file.value is None:
+        return None, empty
     if not isinstance(file.value, type(empty)):
-        loaded.problems.append(file.problem((), f"must be a YAML {type(empty).__name__}"))
-        return empty
-    return file.value
+        shape = "map of names to values" if isinstance(empty, dict) else "list; start each item with -"
+        loaded.problems.append(file.problem((), f"must be a {shape}"))
+        return None, empty
+    return file, file.value
+
+
+def _topics(path: Path, loaded: LoadedKnowledge) -> dict[str, dict[str, str]]:
+    """The good rows of a topics.yaml."""
+    file, table = _read_table(path, {}, loaded)
+    good: dict[str, dict[str, str]] = {}
+    for id, names in table.items() if file else ():
+        if not isinstance(id, str):
+            loaded.problems.append(file.problem((str(id),), "an id must be a word; put it in quotes"))
+        elif _is_good(names, Bilingual, file, (id,), loaded):
+            good[id] = names
+    return good
+
+
+def _rows(path: Path, model: type[BaseModel], loaded: LoadedKnowledge) -> list[dict[str, Any]]:
+    """The good rows of a table that is a list."""
+    file, table = _read_table(path, [], loaded)
+    return [row for i, row in enumerate(table) if file and _is_good(row, model, file, (i,), loaded)]
+
+
+def _is_good(row: object, model: type[BaseModel], file: Located, where: Where, loaded: LoadedKnowledge) -> bool:
+    try:
+        model.model_validate(row)
+    except ValidationError as error:
+        loaded.problems += _problems_of(error, file, where)
+        return False
+    return True
+
+
+def _codes(paths: list[Path], loaded: LoadedKnowledge) -> dict[tuple[str, str], CodeRow]:
+    """The good rows of the catalogues of one kb folder; of a code that stands twice, the first."""
+    from npu_kb.codes.catalogue import _read_catalogue
+
+    rows: dict[tuple[str, str], CodeRow] = {}
+    for path in paths:
+        try:
+            for where, row in _read_catalogue(path, loaded.problems):
+                if rows.setdefault((row["family"], row["key"]), row) is not row:
+                    loaded.problems.append(where("code", f"{row['code']} stands twice; keep one of the two"))
+        except (AttributeError, KeyError, TypeError):
+            message = "`sources` must map names to texts, `handling` levels to {en, zh}, `family` be a word; mend it"
+            loaded.problems.append(Problem(path, 1, 1, "", message))
+    return rows
+
+
+def _commands(path: Path, loaded: LoadedKnowledge) -> dict[str, dict[str, Any]]:
+    """The good commands of a commands.yaml, as plain JSON values; what an overlay refuses is not asked for."""
+    from npu_kb.knowledge.commands import _Reader
+
+    file, table = _read_table(path, {}, loaded)
+    if file is None:
+        return {}
+    if not _is_built_in(path):
+        file = Located(path, {name: value for name, value in table.items() if name != "refused"}, file.text)
+    reader = _Reader(file)
+    commands = reader.read().documents()
+    loaded.problems += reader.problems[:_MAX_PROBLEMS]
+    bad = {problem.field.split(".")[1] for problem in reader.problems if problem.field.startswith("commands.")}
+    return {id: command for id, command in commands.items() if id.split(".")[0] not in bad}
+
+
+def _name_double_aliases(loaded: LoadedKnowledge) -> None:
+    """An alias belongs to the first entry that has it; the others' are left out by compile.py."""
+    owners: dict[str, str] = {}
+    for id, item in loaded.entries.items():
+        for i, alias in enumerate(item.entry.aliases):
+            if alias in owners:
+                message = f"{alias!r} is an alias of {owners[alias]} already; remove one of the two"
+                loaded.problems.append(item.file.problem(("aliases", i), message))
+            owners.setdefault(alias, id)
 
 
 def _cross_problems(loaded: LoadedKnowledge) -> list[Problem]:

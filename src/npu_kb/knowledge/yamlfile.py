@@ -1,10 +1,13 @@
-"""YAML with places: every value knows its line and column, and duplicate keys are faults."""
+"""YAML with places: every value knows its line and column; duplicate keys and aliases are faults."""
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +18,8 @@ from npu_kb.errors import Problem
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _LIMIT_BYTES = 2_000_000
 _MAX_DEPTH = 12
+_MAX_PROBLEMS = 100
+"""Faults that are named of one file."""
 
 Where = tuple[str | int, ...]
 
@@ -55,44 +60,80 @@ class Located:
 def read_yaml(path: Path) -> tuple[Located | None, list[Problem]]:
     """Parse one file; problems instead of exceptions for all that can be wrong with it."""
     try:
-        if path.stat().st_size > _LIMIT_BYTES:
-            return None, [Problem(path, 1, 1, "", f"file is larger than {_LIMIT_BYTES} bytes; split it")]
-        text = path.read_text("utf-8")
+        text = _regular_text(path)
     except UnicodeDecodeError as error:
         return None, [Problem(path, 1, 1, "", f"not UTF-8 at byte {error.start}; save the file as UTF-8")]
     except OSError as error:
-        return None, [Problem(path, 1, 1, "", f"cannot be read: {error.strerror}")]
-    loader = _LOADER(text)
+        return None, [Problem(path, 1, 1, "", f"cannot be read: {error.strerror}; mend or remove it")]
+    if len(text) > _LIMIT_BYTES:
+        return None, [Problem(path, 1, 1, "", f"file is larger than {_LIMIT_BYTES} bytes; split it")]
+    return _parsed(path, text)
+
+
+def _regular_text(path: Path) -> str:
+    """The text of a regular file, at most one character more than may be; a pipe or device is an OSError at once."""
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(handle, "rb") as file:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(0, "is no regular file")
+        data = file.read(_LIMIT_BYTES + 1)
+    return " " * len(data) if len(data) > _LIMIT_BYTES else data.decode("utf-8")
+
+
+def _parsed(path: Path, text: str) -> tuple[Located | None, list[Problem]]:
+    loader = None
     try:
+        loader = _LOADER(text)
         node = loader.get_single_node()
-        problems = [] if node is None else [_node_problem(path, *fault) for fault in _faults(node, (), ())]
+        faults = [] if node is None else islice(_faults(node, (), set()), _MAX_PROBLEMS)
+        problems = [_node_problem(path, *fault) for fault in faults]
         value = None if node is None or problems else loader.construct_document(node)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         return None, [_syntax_problem(path, error)]
     finally:
-        loader.dispose()
+        if loader is not None:
+            loader.dispose()
     return (None if problems else Located(path, value, text)), problems
 
 
-def _faults(node: Any, where: Where, above: tuple[int, ...]) -> Iterator[tuple[Any, Where, str]]:
-    """(node, where, what is wrong) of keys that stand twice and of nodes nested too deeply or in themselves."""
+def _faults(node: Any, where: Where, seen: set[int]) -> Iterator[tuple[Any, Where, str]]:
+    """(node, where, what is wrong) of aliases, of keys that stand twice or are no words, and of nodes too deep."""
+    if id(node) in seen:
+        yield node, where, "is used again by an alias (*name); write it out in each place"
+        return
+    seen.add(id(node))
     if isinstance(node, yaml.ScalarNode):
-        return
-    if id(node) in above or len(where) > _MAX_DEPTH:
+        if not _is_encodable(node.value):
+            yield node, where, "holds half of a character (a surrogate); write the whole one"
+    elif len(where) > _MAX_DEPTH:
         yield node, where, "nested too deeply; write it out flat"
-        return
-    above = (*above, id(node))
-    if isinstance(node, yaml.SequenceNode):
+    elif isinstance(node, yaml.SequenceNode):
         for i, child in enumerate(node.value):
-            yield from _faults(child, (*where, i), above)
-        return
-    seen: set[str] = set()
+            yield from _faults(child, (*where, i), seen)
+    else:
+        yield from _faults_of_map(node, where, seen)
+
+
+def _faults_of_map(node: Any, where: Where, seen: set[int]) -> Iterator[tuple[Any, Where, str]]:
+    names: set[str] = set()
     for key, child in node.value:
+        if not isinstance(key, yaml.ScalarNode):
+            yield key, where, "a key must be a plain word; put brackets in quotes"
+            continue
         name = str(key.value)
-        if name in seen:
+        if name in names:
             yield key, (*where, name), "key stands twice; keep one of them"
-        seen.add(name)
-        yield from _faults(child, (*where, name), above)
+        names.add(name)
+        yield from _faults(key, (*where, name), seen)
+        yield from _faults(child, (*where, name), seen)
+
+
+def _is_encodable(text: str) -> bool:
+    try:
+        return text.isascii() or bool(text.encode("utf-8"))
+    except UnicodeEncodeError:
+        return False
 
 
 def _node_problem(path: Path, node: Any, where: Where, message: str) -> Problem:
@@ -116,5 +157,5 @@ def _place(node: Any) -> tuple[int, int]:
 def _syntax_problem(path: Path, error: Exception) -> Problem:
     mark = getattr(error, "problem_mark", None)
     line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-    what = getattr(error, "problem", None) or str(error).splitlines()[0]
+    what = getattr(error, "problem", None) or (str(error).splitlines() or ["unreadable"])[0]
     return Problem(path, line, column, "", f"not valid YAML: {what}; quote texts that hold ': ', '#' or brackets")
