@@ -8,7 +8,7 @@ from functools import cache
 _ASCEND = (
     r"昇腾|compiler_depend\.ts|(?<![a-z])(?:npu|ascend|hccl|hccn|cann(?!ot|[a-z])|aclnn|acl(?:rt|graph|mdl|op)?(?![a-z])|atb(?![a-z])|davinci|hisi|mindspore"
     r"|mindie|mindx|msrun|devmm|devdrv|drvmngr|plog(?![a-z])|tbe(?![a-z])|te_fusion|bishengir|bisheng|torchair|aicore|aicpu"
-    r"|dcmi|910[ab]|910_93|310[pb]|slog(?:d|_)|tsdaemon|msnpureport|e[a-z]9999|e[ijlz]0\d{3})"
+    r"|err0\d{4}|err99999|rankid:|dcmi|910[ab]|910_93|310[pb]|slog(?:d|_)|tsdaemon|msnpureport|e[a-z]9999|e[ijlz]0\d{3})"
 )
 _FOREIGN = (
     r"(?<![a-z])(?:cuda(?!_?graph)|nvidia|nccl|nvrm|nvlink|nvml|cudnn|cublas|rocm|hip(?:error|blas|cc)|miopen|amdgpu"
