@@ -3,6 +3,10 @@
 import sys
 from pathlib import Path
 
+if sys.version_info < (3, 10):  # noqa: UP036  pip may come here before it looks at requires-python
+    found = ".".join(map(str, sys.version_info[:2]))
+    raise SystemExit(f"npu-kb needs Python 3.10 or newer, and this is Python {found}: install it with a newer python3")
+
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 

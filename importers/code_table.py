@@ -10,90 +10,207 @@ from __future__ import annotations
 
 import argparse
 import csv
+import io
 import json
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from npu_kb.codes.catalogue import FIELDS, read_catalogues
+from npu_kb import locations
+from npu_kb.codes.catalogue import FIELDS, _faults, read_catalogues
 from npu_kb.codes.model import FAMILIES
 from npu_kb.codes.spelling import normal_key
 from npu_kb.errors import NpuKbError, Problem
 
 SYNONYMS = {
-    "code": ("errorcode", "error code", "errcode", "id", "错误码", "返回码"),
-    "symbol": ("name", "macro", "define", "名称", "宏"),
+    "code": ("errorcode", "error code", "errcode", "id", "错误码", "返回码", "故障码"),
+    "symbol": ("name", "macro", "define", "名称", "宏", "错误名称"),
     "en": ("meaning", "description", "message", "text"),
-    "zh": ("含义", "描述", "说明", "中文"),
+    "zh": ("含义", "描述", "说明", "中文", "错误描述", "故障描述"),
     "likely": ("cause", "possible cause", "reason"),
-    "likely_zh": ("可能原因", "原因"),
-    "do": ("solution", "action", "handling suggestion", "suggestion"),
-    "do_zh": ("处理建议", "处理方法", "解决方法"),
+    "likely_zh": ("可能原因", "原因", "故障原因"),
+    "do": ("solution", "action", "handling suggestion", "suggestion", "fix", "remedy", "resolution"),
+    "do_zh": ("处理", "处置", "处理建议", "处理方法", "处理措施", "解决方法", "解决方案", "措施", "建议"),
 }
+_PROSE = {"en": "zh", "likely": "likely_zh", "do": "do_zh"}
+_NEEDS_A_TABLE = ("family", "handling")
+"""Fields that a row takes from the head of its file."""
+_CHINESE = re.compile(r"[\u4e00-\u9fff]")
+_WORDS = {"true": True, "yes": True, "1": True, "是": True, "false": False, "no": False, "0": False, "否": False}
+_LIMIT_BYTES = 50_000_000
+_SHORTEST = {"en": 4, "zh": 2}
+"""Characters that a meaning has at least."""
+
+Row = dict[str, Any]
+
+
+class Table(NamedTuple):
+    """What a CSV file gave: rows in a catalogue's columns, what is wrong with others, and headings without a use."""
+
+    rows: list[Row]
+    problems: list[Problem]
+    unused: list[str]
+    known: int
+    """Rows that were left out because their code is known."""
 
 
 def main(arguments: list[str]) -> int:
     """Print the catalogue; bad rows are left out and named on stderr (exit status 1)."""
     parser = argparse.ArgumentParser(prog="npu-kb import code-table", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("table", type=Path, help="CSV file, UTF-8")
+    parser.add_argument("table", type=Path, help="CSV file, UTF-8 or GB18030")
     parser.add_argument("--family", required=True, choices=FAMILIES, help="family of the codes")
     parser.add_argument("--title", default="Imported codes", help="title of the catalogue")
     parser.add_argument("--source", help="where the table is from: an address or a name")
     parser.add_argument("--kb", type=Path, help="leave out codes that this kb folder has already")
     options = parser.parse_args(arguments)
-    known = {(r["family"], r["key"]) for r in read_catalogues(options.kb / "codes")} if options.kb else set()
-    rows, problems = read_table(options.table, options.family, options.source or options.table.name, known)
-    sys.stdout.write(catalogue(options.family, options.title, rows))
-    for problem in problems:
-        print(f"npu-kb: {problem}", file=sys.stderr)
-    print(f"npu-kb: {len(rows)} codes, {len(problems)} rows left out", file=sys.stderr)
-    return 1 if problems else 0
+    known = _known(options.kb) if options.kb else set()
+    table = read_table(options.table, options.family, options.source or options.table.name, known)
+    sys.stdout.write(catalogue(options.family, options.title, table.rows))
+    _tell([*map(str, table.problems), *_remarks(table, options.family, bool(options.kb))])
+    return 1 if table.problems else 0
 
 
-def read_table(
-    path: Path, family: str, source: str, known: set[tuple[str, str]]
-) -> tuple[list[dict[str, str]], list[Problem]]:
+def _known(kb: Path | str) -> set[tuple[str, str]]:
+    return {(row["family"], row["key"]) for row in read_catalogues(Path(kb) / "codes")}
+
+
+def _tell(lines: list[str]) -> None:
+    for line in lines:
+        print(f"npu-kb: {line}", file=sys.stderr)
+
+
+def _remarks(table: Table, family: str, compared: bool) -> Iterator[str]:
+    """What the user should know of the result, one line each."""
+    if table.unused:
+        yield f"columns not used: {', '.join(table.unused)}; name them as a field of a catalogue: {', '.join(FIELDS)}"
+    if chinese := sum(_CHINESE.search(row["en"]) is not None for row in table.rows):
+        yield f"{chinese} rows have no English meaning, the Chinese one stands in its place; add `en` where you can"
+    if not compared:
+        known = _known(locations.builtin_kb_directory())
+        both = sum((family, normal_key(family, row["code"])) in known for row in table.rows)
+        if both:
+            yield f"{both} codes are known already and will be replaced; to keep the known ones give --kb kb"
+    left_out = f"{len(table.problems)} rows left out" + (f", {table.known} known already" if table.known else "")
+    yield f"{len(table.rows)} codes, {left_out}; keep the output as codes/NAME.yaml in your kb folder"
+
+
+def read_table(path: Path, family: str, source: str, known: set[tuple[str, str]]) -> Table:
     """Rows in a catalogue's columns, without codes that stand twice or are known, and what is wrong with others."""
-    rows: list[dict[str, str]] = []
-    problems: list[Problem] = []
-    seen = set(known)
-    for line, cells in _records(path):
-        key = normal_key(family, cells.get("code", ""))
-        if key is None:
-            message = f"{cells.get('code', '')!r} is no {family} code; correct it or give another --family"
-            problems.append(Problem(path, line, 1, "code", message))
-        elif not cells.get("en") and not cells.get("zh"):
-            problems.append(Problem(path, line, 1, "en", "has no meaning; fill a column `meaning` or `含义`"))
-        elif (family, key) not in seen:
-            seen.add((family, key))
-            rows.append({**cells, "en": cells.get("en") or cells["zh"], "source": cells.get("source", source)})
-    return rows, problems
+    headings, records = _records(path)
+    table = Table([], [], [name for name in headings if name.strip() and not _column(name)], 0)
+    seen: set[tuple[str, str]] = set()
+    for line, cells in records:
+        row, fault = _row(cells, family, source)
+        key = (family, normal_key(family, row.get("code", "")) or "")
+        if fault:
+            table.problems.append(Problem(path, line, 1, *fault))
+        elif key in known:
+            table = table._replace(known=table.known + 1)
+        elif key not in seen:
+            seen.add(key)
+            table.rows.append(row)
+    return table
 
 
-def _records(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """(line number, cells by catalogue column) of each row."""
+def _row(cells: dict[str, str], family: str, source: str) -> tuple[Row, tuple[str, str] | None]:
+    """One row of the catalogue and (field, what is wrong with it) or None."""
+    if normal_key(family, cells.get("code", "")) is None:
+        return {}, ("code", f"{cells.get('code', '')!r} is no {family} code; correct it or give another --family")
+    row: Row = dict(_by_language(cells))
+    meaning = row.get("en") or row.get("zh") or ""
+    if not meaning:
+        return row, ("en", "has no meaning; fill a column `meaning` or `含义`")
+    if len(meaning) < _SHORTEST["zh" if _CHINESE.search(meaning) else "en"]:
+        return row, ("en", f"{meaning!r} is too short for a meaning; say what happened")
+    row = {"source": source, **row, "en": meaning}
+    for name in row.keys() & FIELDS.keys():
+        value = _typed(name, row[name])
+        if value is None:
+            return row, (name, f"{row[name]!r} is no {FIELDS[name][0].__name__}; it holds: {FIELDS[name][1]}")
+        row[name] = value
+    faults = _faults(row, {"family": family})
+    return row, faults[0] if faults else None
+
+
+def _by_language(cells: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """The cells, Chinese prose under an English heading moved to the Chinese field and the other way round."""
+    chinese = {zh: en for en, zh in _PROSE.items()}
+    for name, text in cells.items():
+        is_chinese = _CHINESE.search(text) is not None
+        other = _PROSE.get(name) if is_chinese else chinese.get(name)
+        yield (other if other and other not in cells else name), text
+
+
+def _typed(name: str, text: str) -> object:
+    """A cell in the type of its field, or None if it does not fit."""
+    kind = FIELDS[name][0]
+    if kind is bool:
+        return _WORDS.get(text.lower())
+    if kind is int:
+        return int(text) if re.fullmatch(r"\d{1,6}", text) else None
+    return [part for part in re.split(r"[\s,;/、，；]+", text) if part] if kind is list else text
+
+
+def _records(path: Path) -> tuple[list[str], Iterator[tuple[int, dict[str, str]]]]:
+    """The headings, and (line number, cells by catalogue column) of each row."""
+    text = _text(path)
+    first = text.partition("\n")[0]
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count))
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file)
-            columns = {name: _column(name) for name in reader.fieldnames or []}
-            if "code" not in columns.values():
-                raise NpuKbError(f"{path}:1: no column holds codes; name one of them `code`")
-            for row in reader:
-                cells = {columns[name]: " ".join(text.split()) for name, text in row.items() if name and text}
-                yield reader.line_num, {column: text for column, text in cells.items() if column and text}
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise NpuKbError(f"{path}: cannot be read as UTF-8 CSV: {error}") from None
+        headings = list(reader.fieldnames or [])
+    except csv.Error as error:
+        raise NpuKbError(f"{path}:1: is no CSV: {error}; save it as CSV") from None
+    if "code" not in map(_column, headings):
+        raise NpuKbError(f"{path}:1: no column holds codes; name one of them `code`")
+    return headings, _cells(path, reader)
+
+
+def _cells(path: Path, reader: csv.DictReader[str]) -> Iterator[tuple[int, dict[str, str]]]:
+    try:
+        for row in reader:
+            cells: dict[str, str] = {}
+            for name, text in row.items():
+                plain = "".join(c for c in " ".join(text.split()) if c.isprintable()) if name and text else ""
+                if plain and (column := _column(name)):
+                    cells.setdefault(column, plain)
+            yield reader.line_num, cells
+    except csv.Error as error:
+        raise NpuKbError(f"{path}:{reader.line_num}: is no CSV: {error}; mend this line") from None
+
+
+def _text(path: Path) -> str:
+    """The text of a table as Excel or a script wrote it: UTF-8, UTF-16 with its mark, or GB18030."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(_LIMIT_BYTES + 1)
+    except OSError as error:
+        raise NpuKbError(f"{path}: cannot be read: {error.strerror}") from None
+    if len(data) > _LIMIT_BYTES:
+        raise NpuKbError(f"{path}: is larger than {_LIMIT_BYTES} bytes; split it")
+    marked = data.startswith((b"\xff\xfe", b"\xfe\xff"))
+    for encoding in ["utf-16"] if marked else ["utf-8-sig", "gb18030"]:
+        try:
+            return data.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+    raise NpuKbError(f"{path}: is neither UTF-8 nor GB18030; save it as UTF-8 CSV")
 
 
 def _column(name: str) -> str:
-    """The catalogue column that a heading means, or nothing."""
-    plain = " ".join(name.lower().replace("_", " ").split())
-    if name.strip().lower() in FIELDS:
-        return name.strip().lower()
-    return next((column for column, words in SYNONYMS.items() if plain in words), "")
+    """The catalogue column that a heading means, or nothing; of `处理/fix` the first half that means one."""
+    for part in [name, *re.split(r"[/|(（]", name)]:
+        word = part.strip(" )）:：").lower()
+        plain = " ".join(word.replace("_", " ").split())
+        if word in FIELDS and word not in _NEEDS_A_TABLE:
+            return word
+        if found := next((column for column, words in SYNONYMS.items() if plain in words), ""):
+            return found
+    return ""
 
 
-def catalogue(family: str, title: str, rows: list[dict[str, str]]) -> str:
+def catalogue(family: str, title: str, rows: list[Row]) -> str:
     """A catalogue file: one row a line."""
     quoted = json.dumps({"en": title, "zh": title}, ensure_ascii=False)
     lines = [f"family: {family}", f"title: {quoted}", "rows:"]

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from npu_kb import Knowledge, locations
+from npu_kb.knowledge.base import COMPILED
 
 Write = Callable[..., Path]
 
@@ -30,7 +31,7 @@ def ids(knowledge: Knowledge) -> list[str]:
 
 
 def cache_file(own_kb: Path) -> Path:
-    (path,) = (own_kb.parent / "cache").glob("*.db")
+    (path,) = (own_kb.parent / "cache" / COMPILED).glob("*.db")
     return path
 
 
@@ -87,7 +88,7 @@ def test_an_interrupted_write_leaves_no_half_file(own_kb: Path, monkeypatch: pyt
 
     monkeypatch.setattr(Path, "replace", fail)
     assert ids(Knowledge.load([])) == ["first-entry"]
-    assert list((own_kb.parent / "cache").iterdir()) == []
+    assert list((own_kb.parent / "cache" / COMPILED).iterdir()) == []
 
 
 def test_several_processes_may_build_at_once(tmp_path: Path) -> None:

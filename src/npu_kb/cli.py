@@ -161,6 +161,8 @@ def _why(options: argparse.Namespace) -> int:
 
     if options.files in ([], ["-"]) and sys.stdin is not None and sys.stdin.isatty():
         print(_PASTE_HINT, file=sys.stderr)
+    if options.issue and options.format != "text":
+        raise NpuKbError("--issue is Markdown already; leave --format out")
     knowledge = _knowledge(options)
     log = read_logs(options.files, LiteralInterest(knowledge.literals))
     if options.explain:

@@ -152,10 +152,10 @@ def _nests(items: Iterable[tuple[Any, Any]], times: int) -> bool:
         kind = str(op)
         if kind.endswith("_REPEAT"):
             low, high, body = int(value[0]), int(value[1]), value[2]
-            if times > 1 and low != high and max(times, high - low) > _FEW or _nests(body, times * max(1, high)):
+            if (times > 1 and low != high and max(times, high - low) > _FEW) or _nests(body, times * max(1, high)):
                 return True
         elif kind == "BRANCH":
-            if times > _FEW and _begin_alike(value[1]) or any(_nests(branch, times) for branch in value[1]):
+            if (times > _FEW and _begin_alike(value[1])) or any(_nests(branch, times) for branch in value[1]):
                 return True
         elif any(_nests(part, times) for part in _parts(kind, value)):
             return True
@@ -189,7 +189,8 @@ def _parts(kind: str, value: Any) -> list[Any]:
 
 def _begin_alike(branches: list[Any]) -> bool:
     """Whether two alternatives can begin with the same character; only different letters are told apart."""
-    firsts = [chr(branch[0][1]).lower() if len(branch) and str(branch[0][0]) == "LITERAL" else "" for branch in branches]
+    starts = [branch[0] if len(branch) else ("", 0) for branch in branches]
+    firsts = [chr(value).lower() if str(op) == "LITERAL" else "" for op, value in starts]
     return "" in firsts or len(set(firsts)) < len(firsts)
 
 

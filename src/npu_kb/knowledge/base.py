@@ -15,6 +15,7 @@ import sqlite3
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
@@ -225,7 +226,7 @@ def _source_key(directories: list[str]) -> str:
 
 
 class Walk(NamedTuple):
-    """The YAML files of a folder as (path, time, size), and (path, what is wrong with the mend) of what was left out."""
+    """The YAML files of a folder as (path, time, size), and (path, what is wrong and the mend) of what was left out."""
 
     files: list[tuple[str, int, int]]
     faults: list[tuple[str, str]]
@@ -245,7 +246,7 @@ def walk(directory: str) -> Walk:
                     folders.append((item.path, depth + 1))
                 else:
                     found.faults.append((item.path, f"is more than {_MAX_DEPTH} folders deep; move it up"))
-            elif item.is_symlink() and item.is_dir():
+            elif item.is_symlink() and os.path.isdir(item.path):
                 found.faults.append((item.path, "is a link to a folder and not followed; put the folder itself here"))
             elif item.name.endswith(".yaml"):
                 found.files.append(_stamp(item))
@@ -256,13 +257,14 @@ def walk(directory: str) -> Walk:
     return found
 
 
-def _items(folder: str, faults: list[tuple[str, str]]) -> Iterator[os.DirEntry[str]]:
-    """What stands in a folder; one that cannot be read is a fault."""
+def _items(folder: str, faults: list[tuple[str, str]]) -> list[os.DirEntry[str]]:
+    """What stands in a folder, at most one more than may be; one that cannot be read is a fault."""
     try:
         with os.scandir(folder) as items:
-            yield from items
+            return list(islice(items, _MAX_ITEMS + 1))
     except OSError as error:
         faults.append((folder, f"cannot be read: {error.strerror}; mend its permissions"))
+        return []
 
 
 def _stamp(item: os.DirEntry[str]) -> tuple[str, int, int]:

@@ -43,13 +43,13 @@ class Tracker(Model):
 
     name: str = Field(min_length=1)
     url: str = Field(pattern=r"^https?://\S+$")
-    when: list[str] = []
+    when: list[str] = Field(default=[])
 
 
 class NextStep(Model):
     """What to capture if one of the words stands in the log, or always."""
 
-    when: list[str] = []
+    when: list[str] = Field(default=[])
     always: bool = False
     command: Slug | None = None
     run: str | None = Field(default=None, min_length=2)
@@ -164,7 +164,7 @@ def _regex_faults(file: Located) -> Iterator[tuple[Where, str]]:
         written = block.get("regex") if isinstance(block, dict) else None
         for j, source in enumerate(written if isinstance(written, list) else [written]):
             if isinstance(source, str) and (fault := _regex_fault(source)):
-                yield ("match", i, "regex", j), fault
+                yield ("match", i, "regex", *([j] if isinstance(written, list) else [])), fault
 
 
 def _regex_fault(source: str) -> str:
@@ -196,17 +196,22 @@ def _value_faults(entry: Entry, foreign: bool) -> Iterator[tuple[Where, str]]:
 def _runaways(block: Block) -> Iterator[tuple[Where, str]]:
     """What could take its time on a line made for it."""
     for j, source in enumerate(block.regex):
-        if is_ambiguous(source) or _is_slow(source, _REGEX_SEES):
+        if _is_slow(source, _REGEX_SEES):
             yield ("regex", j), "can run away; avoid nested, adjacent and many repeats, or use `text:`"
     for kind in ("text", "any", "none"):
         for j, source in enumerate(getattr(block, kind)):
             regex = TextPattern.parse(source).regex
             if regex is not None and _is_slow(regex, _TEXT_SEES):
-                yield (kind, j), "can run away; write it as several texts, or with more fixed words between placeholders"
+                yield (kind, j), "can run away; write it as several texts, or with more fixed words between"
 
 
 def _is_slow(regex: str, longest: int) -> bool:
-    """Whether texts made to hurt the regex take it too long; they grow slowly, so that the test itself ends soon."""
+    """Whether the regex, or a text made to hurt it, takes too long; texts grow slowly, so that the test ends soon."""
+    try:
+        if is_ambiguous(regex):
+            return True
+    except RecursionError:
+        return True
     compiled = re.compile(regex, re.IGNORECASE)
     start, length = time.process_time(), 8
     while length <= longest:
@@ -234,6 +239,8 @@ def _in_yaml_words(file: Located, error: Any) -> tuple[Where, str]:
         return where, f"YAML reads this as {type(given).__name__} {given!r}; put it in quotes"
     if kind == "literal_error":
         return where, f"is {given!r}; allowed are {error['ctx']['expected']}"
+    if kind == "string_too_short":
+        return where, f"is {given!r}; write at least {error['ctx']['min_length']} characters"
     if kind == "string_pattern_mismatch":
         return where, f"is {given!r}, which does not fit {error['ctx']['pattern']}"
     return where, str(error["msg"]).removeprefix("Value error, ").replace("Input", "this")
@@ -270,7 +277,9 @@ def _topics(path: Path, loaded: LoadedKnowledge) -> dict[str, dict[str, str]]:
     """The good rows of a topics.yaml."""
     file, table = _read_table(path, {}, loaded)
     good: dict[str, dict[str, str]] = {}
-    for id, names in table.items() if file else ():
+    if file is None:
+        return good
+    for id, names in table.items():
         if not isinstance(id, str):
             loaded.problems.append(file.problem((str(id),), "an id must be a word; put it in quotes"))
         elif _is_good(names, Bilingual, file, (id,), loaded):
@@ -281,7 +290,7 @@ def _topics(path: Path, loaded: LoadedKnowledge) -> dict[str, dict[str, str]]:
 def _rows(path: Path, model: type[BaseModel], loaded: LoadedKnowledge) -> list[dict[str, Any]]:
     """The good rows of a table that is a list."""
     file, table = _read_table(path, [], loaded)
-    return [row for i, row in enumerate(table) if file and _is_good(row, model, file, (i,), loaded)]
+    return [row for i, row in enumerate(table) if _is_good(row, model, file, (i,), loaded)] if file else []
 
 
 def _is_good(row: object, model: type[BaseModel], file: Located, where: Where, loaded: LoadedKnowledge) -> bool:

@@ -73,7 +73,7 @@ def read_yaml(path: Path) -> tuple[Located | None, list[Problem]]:
 def _regular_text(path: Path) -> str:
     """The text of a regular file, at most one character more than may be; a pipe or device is an OSError at once."""
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with open(handle, "rb") as file:
+    with os.fdopen(handle, "rb") as file:
         status = os.fstat(handle)
         if not stat.S_ISREG(status.st_mode):
             raise OSError(0, "is no regular file")

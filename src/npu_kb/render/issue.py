@@ -17,7 +17,9 @@ _EXCERPT_LINES, _CONTEXT, _LINE_CHARS = 60, 3, 800
 _TITLE_CHARS = 120
 _SEARCHED_CHARS = 2_000
 _ASKED = ("chip", "driver", "firmware", "cann", "torch", "torch_npu", "vllm", "vllm_ascend", "mindspore", "python")
-_CHIP = re.compile(r"\b(?:Ascend ?)?((?:910B[1-4](?:-1|C)?|910_93\w+|310P[1-7]|310B[1-4]|910Pro[AB]|950(?:PR|DT))\w*)\b")
+_CHIP = re.compile(
+    r"\b(?:Ascend ?)?((?:910B[1-4](?:-1|C)?|910_93\w+|310P[1-7]|310B[1-4]|910Pro[AB]|950(?:PR|DT))\w*)\b"
+)
 
 _RAISED = re.compile(r"(?:\w+\.){0,9}\w{0,80}(?:Error|Exception|Exit|Interrupt|Timeout|OutOfMemory)(?::\s*\S|$)")
 _CODED = re.compile(r"\bE[A-Z]\d{4}:|\bERR\d{5}\b|\b\w{1,80}(?:Error|Exception): |what\(\):")
@@ -26,7 +28,7 @@ _WRAPPER = re.compile(
     r"|ChildFailedError|Process(?:es)?(?: [\w-]+:?)? (?:failed|exited|terminated|died)|process \d+ terminated"
     r"|Process(?:Exited|Raised)Exception|Worker(?:Proc)?(?: \S+)? (?:initialization )?failed|CalledProcessError"
     r"|torch\.distributed\.elastic|failed \(exitcode|Root Cause \(|[Ss]ee root cause|see stack trace|Background loop"
-    r"|SignalException|KeyboardInterrupt|SystemExit|leaked semaphore|Warning:|Daemon is killing|main process disappeared"
+    r"|SignalException|KeyboardInterrupt|SystemExit|leaked semaphore|Warning:|Daemon is killing|process disappeared"
     r"|^(?:time|host|rank|exitcode|error_file|traceback|msg)\s*:|^Traceback|^File \"|terminate called"
 )
 _LEAD = re.compile(
@@ -40,7 +42,7 @@ _LEAD = re.compile(
     r"|\[[a-z_]{1,20}\]|[A-Z]{2,20}\(\d+,[\w.-]{1,40}\)|[\w.]{1,40}(?= - (?:ERROR|WARNING|CRITICAL|INFO) - )"
 )
 _PLACEHOLDER = re.compile(r"<(key|token|secret|user|mail|mac|ip6?|serial|path|host|pod|namespace|phone)>")
-_LIVE = re.compile(r"[`*~\\$|]|<(?=[A-Za-z/!?])|(?<!\w)_|_(?!\w)|\](?=[(\[:])|&(?=[#\w])|^(?:[#>+=-]|\d+(?=[.)]))")
+_LIVE = re.compile(r"[`*~\\$|]|<(?=[A-Za-z/!?])|(?<!\w)_|_(?!\w)|\](?=[(\[:])|&(?=[#\w])|^(?:[#>+=-]|\d+(?=[.)]\s))")
 _REFERENCE = re.compile(r"(?<=[@#])(?=\w)|(?<=://)(?=\S)|(?<=\bwww\.)(?=\w)|(?<=\bGH-)(?=\d)")
 
 
@@ -71,7 +73,7 @@ def _tracker(log: LogText, trackers: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _redacted(log: LogText, names: dict[str, str]) -> tuple[list[str], list[int]]:
-    """All lines without secrets, the pieces of a long one put together, and the indexes of those that speak of an error."""
+    """All lines without secrets, a long one in one piece, and the indexes of those that speak of an error."""
     wanted = {id(line) for line in salient_lines(log)}
     whole: list[str] = []
     salient: list[int] = []
@@ -130,7 +132,8 @@ def _environment(versions: dict[str, str], log: LogText) -> list[str]:
     chip = _CHIP.search(log.text)
     told = {**versions, "chip": chip[1]} if chip and "chip" in versions else versions
     asked = [name for name in _ASKED if name in told or name in _ASKED[:6]]
-    rows = [f"| {name} | {_inert(told.get(name, '?'))} |" for name in asked]
+    values = [redact(f"{name} {told.get(name, '?')}").partition(" ")[2] for name in asked]
+    rows = [f"| {name} | {_inert(value)} |" for name, value in zip(asked, values, strict=True)]
     return ["## Environment", "", "| component | version |", "|---|---|", *rows, ""]
 
 

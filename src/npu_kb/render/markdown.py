@@ -25,7 +25,7 @@ def diagnosis_markdown(document: dict[str, Any], lang: str) -> str:
     if document["next"]:
         lines += [f"## {label('capture', lang)}", ""]
         for step in document["next"]:
-            lines += [f"{_both(step['why'], lang)}", "", *_fence(step["run"], "sh"), ""]
+            lines += [f"{_both(step['why'], lang)}", "", *fence(step["run"], "sh"), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -33,7 +33,7 @@ def _match(match: dict[str, Any], lang: str) -> list[str]:
     verdict = VERDICT_NAMES[match["verdict"]]["zh" if lang == "zh" else "en"]
     lines = [f"## {_both(match['title'], lang)}", "", f"{verdict} · `{match['id']}`", ""]
     evidence = "\n".join(f"{e['source']}:{e['line']}: {e['text']}" for e in match["evidence"])
-    lines += [*_fence(evidence, "text"), ""] if evidence else []
+    lines += [*fence(evidence, "text"), ""] if evidence else []
     lines += [f"**{label('cause', lang)}** {_both(match['cause'], lang)}", ""]
     if note := applies_note(match["applies"], lang):
         lines += [f"**{label('applies', lang)}** {_plain(note)}", ""]
@@ -41,10 +41,10 @@ def _match(match: dict[str, Any], lang: str) -> list[str]:
     for number, fix in enumerate(match["fix"], 1):
         effect = choose(EFFECT_NAMES[fix["effect"]], lang)[0]
         lines.append(f"{number}. {_both(fix, lang)} ({effect})")
-        lines += ["", *("   " + line for line in _fence(fix["run"], "sh")), ""] if fix.get("run") else []
+        lines += ["", *("   " + line for line in fence(fix["run"], "sh")), ""] if fix.get("run") else []
     lines += ["", f"**{label('check', lang)}**", ""] if match["diagnose"] else [""]
     for check in match["diagnose"]:
-        lines += [*_fence(check["run"], "sh"), "", _both(check["expect"], lang), ""]
+        lines += [*fence(check["run"], "sh"), "", _both(check["expect"], lang), ""]
     lines += [f"**{label('verify', lang)}** {_both(match['verify'], lang)}", ""]
     urls = [r.get("url") or r["source"] for r in match["references"]]
     return [*lines, *(f"- {url}" for url in urls), ""]
@@ -62,7 +62,7 @@ def _row(*cells: str) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-def _fence(text: str, language: str) -> list[str]:
+def fence(text: str, language: str) -> list[str]:
     """A code block whose fence is longer than any run of backticks inside."""
     marks = "```"
     while marks in text:
