@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from npu_kb import locations
-from npu_kb.codes.catalogue import FIELDS, _faults, read_catalogues
+from npu_kb.codes.catalogue import FIELDS, read_catalogues, row_faults
 from npu_kb.codes.model import FAMILIES
 from npu_kb.codes.spelling import normal_key
 from npu_kb.errors import NpuKbError, Problem
@@ -130,7 +130,7 @@ def _row(cells: dict[str, str], family: str, source: str) -> tuple[Row, tuple[st
         if value is None:
             return row, (name, f"{row[name]!r} is no {FIELDS[name][0].__name__}; it holds: {FIELDS[name][1]}")
         row[name] = value
-    faults = _faults(row, {"family": family})
+    faults = row_faults(row, {"family": family})
     return row, faults[0] if faults else None
 
 

@@ -163,7 +163,8 @@ _WORDS = st.lists(
 @given(_WORDS, st.sampled_from([" ", " (", ' "', ", ", " [", "；", "\t"]), st.sampled_from(SECRETS), _WORDS)
 def test_no_secret_survives_wherever_it_stands(before: str, mark: str, secret: tuple[str, str], after: str) -> None:
     text, kernel = secret
-    assert kernel not in redact(f"{before}{mark}{text} {after}")
+    beside = (before + after).count(kernel)  # the same digits as a task id stay
+    assert redact(f"{before}{mark}{text} {after}").count(kernel) <= beside
 
 
 def test_a_private_key_goes_with_all_its_lines_and_the_lines_keep_their_number() -> None:

@@ -273,7 +273,11 @@ def _knowledge(options: argparse.Namespace) -> Knowledge:
 
     knowledge = Knowledge.load([*locations.overlay_directories(), *(options.kb or [])])
     if problems := knowledge.problems:
-        more = f" (and {len(problems) - 1} more: run `npu-kb check`)" if len(problems) > 1 else ""
+        more = (
+            f" (and {len(problems) - 1} more: run `npu-kb check`, with --kb DIR for your own)"
+            if len(problems) > 1
+            else ""
+        )
         print(f"npu-kb: warning: left out: {printable(problems[0])}{more}", file=sys.stderr)
     return knowledge
 

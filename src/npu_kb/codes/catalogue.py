@@ -60,7 +60,7 @@ def read_catalogues(codes_dir: str | Path) -> list[CodeRow]:
     seen: dict[tuple[str, str], str] = {}
     rows: list[CodeRow] = []
     for path in sorted(Path(codes_dir).glob("*.yaml")):
-        for where, row in _read_catalogue(path, problems):
+        for where, row in read_catalogue(path, problems):
             name = (row["family"], row["key"])
             if name in seen:
                 problems.append(where("code", f"{row['code']} stands already in {seen[name]}; keep one of the two"))
@@ -75,7 +75,7 @@ Where = Callable[[str, str], "Problem"]
 """Makes a problem of one row: field and what is wrong with it, with the mend."""
 
 
-def _read_catalogue(path: Path, problems: list[Problem]) -> Iterator[tuple[Where, CodeRow]]:
+def read_catalogue(path: Path, problems: list[Problem]) -> Iterator[tuple[Where, CodeRow]]:
     """The good rows of one file in their JSON form; what is wrong with the others goes to `problems`."""
     from npu_kb.knowledge.yamlfile import read_yaml
 
@@ -89,7 +89,7 @@ def _read_catalogue(path: Path, problems: list[Problem]) -> Iterator[tuple[Where
         return
     for index, raw in enumerate(head["rows"]):
         where = partial(_row_problem, located, index)
-        bad = _faults(raw, head)
+        bad = row_faults(raw, head)
         problems += [where(field, text) for field, text in bad]
         if not bad:
             yield where, _convert(raw, head)
@@ -99,7 +99,7 @@ def _row_problem(located: Located, index: int, field: str, text: str) -> Problem
     return located.problem(("rows", index, field), text)
 
 
-def _faults(raw: object, head: dict[str, Any]) -> list[tuple[str, str]]:
+def row_faults(raw: object, head: dict[str, Any]) -> list[tuple[str, str]]:
     """(field, what is wrong and how to mend it) for one row."""
     if not isinstance(raw, dict):
         return [("code", "not a mapping; write {code: ..., en: ...}")]

@@ -33,9 +33,7 @@ def check_command(paths: list[Path], kb: Path | None, fmt: str, write_schema: bo
 
 def check_entries(wanted: list[LoadedEntry], loaded: LoadedKnowledge, directories: list[Path]) -> list[Problem]:
     """What the gates find in these entries, in the company of all loaded ones, and what they claim on good logs."""
-    context = Context(
-        Knowledge(compile_loaded(loaded, directories, "")), read_commands(directories[0] / "commands.yaml")
-    )
+    context = Context(Knowledge(compile_loaded(loaded, "")), read_commands(directories[0] / "commands.yaml"))
     problems = [problem for item in wanted for gate in GATES for problem in gate(item, context)]
     ids = [item.entry.id for item in wanted]
     return problems + [p for folder in directories for p in silence_problems(folder, context.knowledge, ids)]

@@ -99,14 +99,14 @@ def read_commands(path: Path) -> Commands:
     file, problems = read_yaml(path)
     if file is None:
         raise KnowledgeError(problems)
-    reader = _Reader(file)
+    reader = CommandReader(file)
     commands = reader.read()
     if reader.problems:
         raise KnowledgeError(reader.problems)
     return commands
 
 
-class _Reader:
+class CommandReader:
     """Turns a parsed file into commands and notes every problem with its place."""
 
     def __init__(self, file: Located) -> None:

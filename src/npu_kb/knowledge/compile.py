@@ -33,11 +33,11 @@ def compile_knowledge(directories: list[Path], key: str) -> sqlite3.Connection:
     """
     from npu_kb.knowledge.load import load_entries
 
-    return compile_loaded(load_entries(directories), directories, key)
+    return compile_loaded(load_entries(directories), key)
 
 
-def compile_loaded(loaded: LoadedKnowledge, directories: list[Path], key: str) -> sqlite3.Connection:
-    """Compile what has been read from these folders and found valid."""
+def compile_loaded(loaded: LoadedKnowledge, key: str) -> sqlite3.Connection:
+    """Compile what has been read and found valid."""
     import sqlite_utils
 
     connection = sqlite3.connect(":memory:")

@@ -304,12 +304,12 @@ def _is_good(row: object, model: type[BaseModel], file: Located, where: Where, l
 
 def _codes(paths: list[Path], loaded: LoadedKnowledge) -> dict[tuple[str, str], CodeRow]:
     """The good rows of the catalogues of one kb folder; of a code that stands twice, the first."""
-    from npu_kb.codes.catalogue import _read_catalogue
+    from npu_kb.codes.catalogue import read_catalogue
 
     rows: dict[tuple[str, str], CodeRow] = {}
     for path in paths:
         try:
-            for where, row in _read_catalogue(path, loaded.problems):
+            for where, row in read_catalogue(path, loaded.problems):
                 if rows.setdefault((row["family"], row["key"]), row) is not row:
                     loaded.problems.append(where("code", f"{row['code']} stands twice; keep one of the two"))
         except (AttributeError, KeyError, TypeError):
@@ -320,14 +320,14 @@ def _codes(paths: list[Path], loaded: LoadedKnowledge) -> dict[tuple[str, str], 
 
 def _commands(path: Path, loaded: LoadedKnowledge) -> dict[str, dict[str, Any]]:
     """The good commands of a commands.yaml, as plain JSON values; what an overlay refuses is not asked for."""
-    from npu_kb.knowledge.commands import _Reader
+    from npu_kb.knowledge.commands import CommandReader
 
     file, table = _read_table(path, {}, loaded)
     if file is None:
         return {}
     if not _is_built_in(path):
         file = Located(path, {name: value for name, value in table.items() if name != "refused"}, file.text)
-    reader = _Reader(file)
+    reader = CommandReader(file)
     commands = reader.read().documents()
     loaded.problems += reader.problems[:_MAX_PROBLEMS]
     bad = {problem.field.split(".")[1] for problem in reader.problems if problem.field.startswith("commands.")}
