@@ -10,6 +10,13 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+SLOT = re.compile(r"\{([a-z_]+)\}")
+"""Where a text shows a captured word."""
+REGEX_CHARS = 1_000
+"""Characters of a line that regexes see: around their literal, or the first ones."""
+WINDOW_CHARS = 2_000
+"""Squeezed characters before and after a literal in which its pattern is tried."""
+_CAPTURE = re.compile(r"<(?:\*|int|hex|word):([a-z_]+)>|\(\?P<([a-z_]+)>")
 _PLACEHOLDER = re.compile(r"<(\*|int|hex|word)(?::([a-z_]+))?>")
 _BODY = {
     "*": ".{0,300}?",
@@ -96,6 +103,11 @@ def _regex_of(fixed: list[str], kinds: list[str], names: list[str]) -> str | Non
         regex += f"(?P<{name}>{_BODY[kind]})" if name else _BODY[kind]
         regex += re.escape(part)
     return regex
+
+
+def captured_names(sources: Iterable[str]) -> set[str]:
+    """The names under which patterns and regexes, as they are written, capture words."""
+    return {name for source in sources for pair in _CAPTURE.findall(source) for name in pair if name}
 
 
 def trailing_word(text: str) -> str | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from npu_kb.codes.mentions import CodeMention, find_codes
 from npu_kb.diagnosis.match import Finding, Scene, evaluate
-from npu_kb.diagnosis.model import Diagnosis, Evidence, Match
+from npu_kb.diagnosis.model import VERDICTS, Diagnosis, Evidence, Match
 from npu_kb.diagnosis.rank import confidence, ranked, with_excuses
 from npu_kb.diagnosis.scan import literals_in
 from npu_kb.intake.facts import Fact, read_facts
@@ -65,14 +65,11 @@ def _candidate_blocks(scene: Scene, knowledge: Knowledge) -> list[dict[str, Any]
     ]
 
 
-_STRENGTH = {"certain": 2, "likely": 1, "possible": 0}
-
-
 def _stronger(finding: Finding, block: dict[str, Any], other: tuple[Finding, dict[str, Any]] | None) -> bool:
     if other is None:
         return True
-    mine, theirs = _STRENGTH[block["proves"]], _STRENGTH[other[1]["proves"]]
-    return (mine, finding.weight) > (theirs, other[0].weight)
+    mine, theirs = VERDICTS.index(block["proves"]), VERDICTS.index(other[1]["proves"])
+    return (-mine, finding.weight) > (-theirs, other[0].weight)
 
 
 def _match(

@@ -12,18 +12,14 @@ from typing import Any, NamedTuple
 
 from npu_kb.intake.facts import Fact
 from npu_kb.intake.logtext import LogText
-from npu_kb.patterns import TextPattern, leading_word, trailing_word
+from npu_kb.patterns import REGEX_CHARS, WINDOW_CHARS, TextPattern, leading_word, trailing_word
 
 _MAX_PLACES = 40
 """Occurrences of one pattern that are looked at."""
-_WINDOW = 2_000
-"""Squeezed characters around a literal in which its regex is tried."""
 _MAX_LINES = 6
 """Lines that one text pattern may span."""
 _SHORT = 10
 """Characters; a shorter pattern without white space must stand in one word."""
-_REGEX_LINE = 1_000
-"""Characters of a line that regexes see: around their literal, or the first ones."""
 _FOREIGN_SECONDS = 1.0
 """Time in all that the regexes of entries from outside the built-in knowledge may take on one log."""
 _SPENT = "seconds_of_foreign_entries"
@@ -138,7 +134,7 @@ def _spans(literal: str, regex: str | None, log: LogText, deadline: float) -> An
             continue
         if at < done:
             continue
-        found = _compiled(regex).search(text, max(0, at - _WINDOW), at + len(literal) + _WINDOW)
+        found = _compiled(regex).search(text, max(0, at - WINDOW_CHARS), at + len(literal) + WINDOW_CHARS)
         if found:
             done = found.end()
             yield found.start(), found.end(), _captured(found, log)
@@ -189,8 +185,8 @@ def _find_regex(literal: str | None, source: str, log: LogText, deadline: float)
     for index, column in places:
         if len(findings) >= _MAX_PLACES or not _has_time(deadline):
             break
-        start = max(0, column - _REGEX_LINE // 2)
-        if index not in findings and (found := regex.search(log.unwrapped(index), start, start + _REGEX_LINE)):
+        start = max(0, column - REGEX_CHARS // 2)
+        if index not in findings and (found := regex.search(log.unwrapped(index), start, start + REGEX_CHARS)):
             captures = {name: word for name, word in found.groupdict().items() if word}
             findings[index] = Finding([index], captures, max(_REGEX_WEIGHT, len(literal or "")))
     return list(findings.values())
@@ -203,7 +199,7 @@ def _places_of(literal: str, log: LogText) -> list[tuple[int, int]]:
     while (at := log.squeezed.find(literal, at + 1)) >= 0 and looked_at < 10 * _MAX_PLACES:
         looked_at += 1
         index, column = log.place(at)
-        places.setdefault((index, column // (_REGEX_LINE // 4)), (index, column))
+        places.setdefault((index, column // (REGEX_CHARS // 4)), (index, column))
     return list(places.values())
 
 

@@ -10,6 +10,7 @@ from npu_kb.intake.logtext import Line, LogText
 SCHEMA = "npu-kb/diagnosis/1"
 CLAIMS = ("certain", "likely")
 VERDICTS = ("certain", "likely", "possible")
+"""The surest first."""
 
 
 class Evidence(NamedTuple):

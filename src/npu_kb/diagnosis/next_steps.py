@@ -19,8 +19,9 @@ def next_steps(
         return []
     lowered = log.text[:200_000].lower()
     chosen: dict[str, dict[str, Any]] = {}
-    fitting = [s for s in knowledge.next_steps() if any(word in lowered for word in s.get("when", []))]
-    always = [s for s in knowledge.next_steps() if s.get("always") and (fitting or codes)]
+    steps = knowledge.next_steps()
+    fitting = [s for s in steps if any(word in lowered for word in s.get("when", []))]
+    always = [s for s in steps if s.get("always") and (fitting or codes)]
     for step in [*fitting[:MAX_STEPS], *always]:
         command = knowledge.command(step["command"]) if "command" in step else None
         run = command["run"] if command else step.get("run", "")

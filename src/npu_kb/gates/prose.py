@@ -10,10 +10,9 @@ from npu_kb.gates.gate import Context, gate
 from npu_kb.knowledge.entry import Bilingual
 from npu_kb.knowledge.load import LoadedEntry
 from npu_kb.knowledge.yamlfile import Where
+from npu_kb.patterns import SLOT, captured_names
 
 _CHINESE = re.compile(r"[\u3400-\u9fff]")
-_SLOT = re.compile(r"\{([a-z_]+)\}")
-_CAPTURE = re.compile(r"<(?:\*|int|hex|word):([a-z_]+)>|\(\?P<([a-z_]+)>")
 
 
 def _texts(item: LoadedEntry) -> Iterator[tuple[Where, Bilingual]]:
@@ -51,12 +50,10 @@ def references_present(item: LoadedEntry, context: Context) -> Iterator[Problem]
 def slots_are_captured(item: LoadedEntry, context: Context) -> Iterator[Problem]:
     """Every {name} in a text is captured by every block, so that no answer shows a bare slot."""
     captured = [
-        {name for source in [*b.text, *b.any, *b.regex] for pair in _CAPTURE.findall(source) for name in pair if name}
-        | ({"device"} if b.fact else set())
-        for b in item.entry.match
+        captured_names([*b.text, *b.any, *b.regex]) | ({"device"} if b.fact else set()) for b in item.entry.match
     ]
     for where, text in _texts(item):
-        for name in {*_SLOT.findall(text.en), *_SLOT.findall(text.zh)}:
+        for name in {*SLOT.findall(text.en), *SLOT.findall(text.zh)}:
             if any(name not in names for names in captured) or not captured:
                 yield item.file.problem(where, f"{{{name}}} is not captured by every block; capture it or write it out")
 

@@ -39,7 +39,7 @@ class LogText:
         """The lines of one paste or file."""
         return cls(lines_of(data, source))
 
-    @property
+    @cached_property
     def text(self) -> str:
         """All plain lines."""
         return "\n".join(line.text for line in self.lines)

@@ -19,7 +19,7 @@ from npu_kb.errors import Problem
 from npu_kb.knowledge.base import walk
 from npu_kb.knowledge.entry import Bilingual, Block, Entry, Model, Slug
 from npu_kb.knowledge.yamlfile import Located, Where, read_yaml
-from npu_kb.patterns import TextPattern, hostile_texts, is_ambiguous
+from npu_kb.patterns import REGEX_CHARS, WINDOW_CHARS, TextPattern, hostile_texts, is_ambiguous
 
 if TYPE_CHECKING:
     from npu_kb.codes.model import CodeRow
@@ -32,8 +32,6 @@ _FOLDERS = ("codes", "matrix", "checklists", "goodlogs", "schema")
 _MAX_PROBLEMS = 100
 """Faults that are named of one file."""
 _MAX_REGEX = 1_000
-_REGEX_SEES, _TEXT_SEES = 1_000, 4_000
-"""Characters in which match.py searches for a regex, and for a text with placeholders."""
 _HOSTILE_SECONDS = 0.3
 """Time that a pattern from outside the built-in knowledge may take on all hostile texts."""
 
@@ -196,12 +194,12 @@ def _value_faults(entry: Entry, foreign: bool) -> Iterator[tuple[Where, str]]:
 def _runaways(block: Block) -> Iterator[tuple[Where, str]]:
     """What could take its time on a line made for it."""
     for j, source in enumerate(block.regex):
-        if _is_slow(source, _REGEX_SEES):
+        if _is_slow(source, REGEX_CHARS):
             yield ("regex", j), "can run away; avoid nested, adjacent and many repeats, or use `text:`"
     for kind in ("text", "any", "none"):
         for j, source in enumerate(getattr(block, kind)):
             regex = TextPattern.parse(source).regex
-            if regex is not None and _is_slow(regex, _TEXT_SEES):
+            if regex is not None and _is_slow(regex, 2 * WINDOW_CHARS):
                 yield (kind, j), "can run away; write it as several texts, or with more fixed words between"
 
 

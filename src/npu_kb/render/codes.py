@@ -147,7 +147,7 @@ class _Page:
 
     def field(self, name: str, texts: list[str]) -> None:
         """A labelled paragraph; nothing if there is no text."""
-        label = _LABELS[name]["zh" if self.lang == "zh" else "en"]
+        label = choose(_LABELS[name], self.lang)[0]
         indent = " " * (_INDENT + _LABEL_WIDTH)
         first = " " * _INDENT + self.style(label, "cyan") + " " * max(1, _LABEL_WIDTH - width_of(label))
         for text in filter(None, texts):

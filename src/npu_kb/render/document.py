@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from npu_kb.diagnosis.model import SCHEMA, Diagnosis, Match
 from npu_kb.diagnosis.rank import explanations
 from npu_kb.intake.structure import read_exceptions, read_names
 from npu_kb.knowledge.base import Knowledge
-
-_CAPTURE = re.compile(r"<(?:\*|int|hex|word):([a-z_]+)>|\(\?P<([a-z_]+)>")
-_SLOT = re.compile(r"\{([a-z_]+)\}")
+from npu_kb.patterns import SLOT, captured_names
 
 
 def diagnosis_document(diagnosis: Diagnosis, knowledge: Knowledge, in_full: bool = True) -> dict[str, Any]:
@@ -74,12 +71,12 @@ def entry_document(
 def _slots(entry: dict[str, Any]) -> dict[str, str]:
     """What stands in a text for a word that was not captured: its name."""
     patterns = [text for block in entry["match"] for text in [*block["text"], *block["any"], *block["regex"]]]
-    return {name: f"<{name}>" for text in patterns for pair in _CAPTURE.findall(text) for name in pair if name}
+    return {name: f"<{name}>" for name in captured_names(patterns)}
 
 
 def _filled(value: Any, words: dict[str, str]) -> Any:
     if isinstance(value, str):
-        return _SLOT.sub(lambda m: words.get(m.group(1), m.group()), value)
+        return SLOT.sub(lambda m: words.get(m.group(1), m.group()), value)
     if isinstance(value, dict):
         return {key: _filled(item, words) for key, item in value.items()}
     if isinstance(value, list):

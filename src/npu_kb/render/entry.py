@@ -11,10 +11,8 @@ from npu_kb.render.text import SEVERITY_NAMES, choose
 def entry_text(document: dict[str, Any], lang: str, colour: bool, width: int = 80) -> str:
     """An entry at length, for `show`."""
     page = Page(lang, colour, width)
-    zh = "zh" if lang == "zh" else "en"
-    heading = (
-        f"{document['layer']} / {document['topic']} / {SEVERITY_NAMES[document['severity']][zh]} / {document['status']}"
-    )
+    severity = choose(SEVERITY_NAMES[document["severity"]], lang)[0]
+    heading = f"{document['layer']} / {document['topic']} / {severity} / {document['status']}"
     page.lines.append(f"{page.style(document['id'], 'dim')}  {heading}")
     for title in choose(document["title"], lang):
         page.paragraph(title, 0, "bold")

@@ -30,7 +30,7 @@ def diagnosis_markdown(document: dict[str, Any], lang: str) -> str:
 
 
 def _match(match: dict[str, Any], lang: str) -> list[str]:
-    verdict = VERDICT_NAMES[match["verdict"]]["zh" if lang == "zh" else "en"]
+    verdict = choose(VERDICT_NAMES[match["verdict"]], lang)[0]
     lines = [f"## {_both(match['title'], lang)}", "", f"{verdict} · `{match['id']}`", ""]
     evidence = "\n".join(f"{e['source']}:{e['line']}: {e['text']}" for e in match["evidence"])
     lines += [*fence(evidence, "text"), ""] if evidence else []

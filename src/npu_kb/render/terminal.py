@@ -55,7 +55,7 @@ def _is_independent(match: dict[str, Any], first: dict[str, Any]) -> bool:
 
 def _match_block(page: Page, match: dict[str, Any], full: bool) -> None:
     page.blank()
-    verdict = page.style(VERDICT_NAMES[match["verdict"]]["zh" if page.lang == "zh" else "en"].upper(), "bold",
+    verdict = page.style(choose(VERDICT_NAMES[match["verdict"]], page.lang)[0].upper(), "bold",
                          _VERDICT_COLOURS[match["verdict"]])  # fmt: skip
     kind = "" if match["severity"] == "fault" else f" ({choose(SEVERITY_NAMES[match['severity']], page.lang)[0]})"
     page.lines.append(f"{verdict}{kind}  {page.style(match['id'], 'dim')}")
@@ -99,7 +99,7 @@ def _short_list(page: Page, heading: str, matches: list[dict[str, Any]]) -> None
     page.blank()
     page.lines.append(page.style(label(heading, page.lang), "bold"))
     for match in matches:
-        verdict = VERDICT_NAMES[match["verdict"]]["zh" if page.lang == "zh" else "en"]
+        verdict = choose(VERDICT_NAMES[match["verdict"]], page.lang)[0]
         for title in choose(match["title"], page.lang):
             page.paragraph(f"{verdict}: {title}", 2)
         if match["verdict"] != "possible":

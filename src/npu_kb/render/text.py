@@ -152,4 +152,4 @@ SEVERITY_NAMES = {
 
 def label(name: str, lang: str) -> str:
     """A heading of the interface; English where both languages are shown."""
-    return LABELS[name]["zh" if lang == "zh" else "en"]
+    return choose(LABELS[name], lang)[0]
