@@ -58,6 +58,7 @@ def test_a_benign_reading_of_the_same_line_wins(write_entry: Write, small_knowle
     knowledge = small_knowledge()
     matches = diagnose("the optional part could not be loaded", knowledge, suggest=False).matches
     assert [(m.entry["id"], m.verdict) for m in matches] == [("harmless", "certain"), ("alarm", "possible")]
+    assert matches[1].confidence < 0.5
 
 
 def test_any_one_block_is_enough(write_entry: Write, small_knowledge: Small) -> None:

@@ -23,7 +23,11 @@ def ranked(matches: list[Match]) -> list[Match]:
 def with_excuses(matches: list[Match]) -> list[Match]:
     """The matches; a fault becomes a suggestion if a benign match explains its lines as surely, with as much text."""
     excuses = [match for match in matches if match.is_claim and match.entry["severity"] == "benign"]
-    return [m._replace(verdict="possible") if any(_excuses(e, m) for e in excuses) else m for m in matches]
+    return [_only_suggested(m) if any(_excuses(e, m) for e in excuses) else m for m in matches]
+
+
+def _only_suggested(match: Match) -> Match:
+    return match._replace(verdict="possible", confidence=confidence("possible", match.weight))
 
 
 def _excuses(benign: Match, match: Match) -> bool:
