@@ -1,0 +1,82 @@
+"""What the commands share: exit statuses, options of an answer, and how they are read."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from npu_kb.knowledge.base import Knowledge
+
+FOUND, NONE, BAD = 0, 1, 2
+
+
+def add_output(parser: argparse.ArgumentParser, formats: list[str]) -> None:
+    parser.add_argument("--format", choices=formats, default="text", help="form of the answer (default: text)")
+    parser.add_argument(
+        "--lang", choices=["en", "zh", "both"], help="language of the answer (default: from the locale)"
+    )
+    parser.add_argument("--color", choices=["auto", "always", "never"], default="auto", help="colours (default: auto)")
+    parser.add_argument("--kb", action="append", metavar="DIR", help="a private kb folder merged over the built-in one")
+
+
+def positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be 1 or more")
+    return number
+
+
+def load_knowledge(options: argparse.Namespace) -> Knowledge:
+    from npu_kb import locations
+    from npu_kb.intake.clean import printable
+    from npu_kb.knowledge.base import Knowledge
+
+    knowledge = Knowledge.load([*locations.overlay_directories(), *(options.kb or [])])
+    if problems := knowledge.problems:
+        more = (
+            f" (and {len(problems) - 1} more: run `npu-kb check`, with --kb DIR for your own)"
+            if len(problems) > 1
+            else ""
+        )
+        print(f"npu-kb: warning: left out: {printable(problems[0])}{more}", file=sys.stderr)
+    return knowledge
+
+
+def language(options: argparse.Namespace) -> str:
+    """The language asked for, else Chinese in a Chinese locale, else English."""
+    if options.lang:
+        return str(options.lang)
+    locale = os.environ.get("LC_ALL") or os.environ.get("LC_MESSAGES") or os.environ.get("LANG") or ""
+    return "zh" if locale.lower().startswith("zh") else "en"
+
+
+def colour(options: argparse.Namespace) -> bool:
+    if options.color != "auto":
+        return bool(options.color == "always")
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def width() -> int:
+    """Cells of an answer's line: the terminal's, between 60 and 100; 80 where there is none."""
+    try:
+        columns = os.get_terminal_size(sys.stdout.fileno()).columns
+    except (OSError, ValueError):
+        columns = 80
+    return max(60, min(100, columns))
+
+
+def print_json(document: Any) -> None:
+    import json
+
+    sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=2) + "\n")
+
+
+def unknown_id(id: str, ids: list[str]) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(id, ids, 1, 0.5)
+    hint = f"did you mean {near[0]}?" if near else "`npu-kb search WORDS` finds entries"
+    return f"no entry has the id {id!r}; {hint}"

@@ -1,0 +1,37 @@
+"""`npu-kb search`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from npu_kb.cli.options import (
+    add_output,
+    colour,
+    language,
+    load_knowledge,
+    positive,
+)
+
+if TYPE_CHECKING:
+    pass
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("words", nargs="+", metavar="WORD")
+    parser.add_argument("--limit", type=positive, default=10, help="number of results (default: 10)")
+    add_output(parser, ["text", "json"])
+
+
+def run(options: argparse.Namespace) -> int:
+    from npu_kb.knowledge.fulltext import open_index
+    from npu_kb.render.search import search_command
+
+    knowledge = load_knowledge(options)
+    text, status = search_command(
+        " ".join(options.words), open_index(knowledge), knowledge, language(options), options.format, options.limit,
+        colour(options),
+    )  # fmt: skip
+    sys.stdout.write(text)
+    return status

@@ -1,0 +1,43 @@
+"""`npu-kb show`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from npu_kb.cli.options import (
+    FOUND,
+    add_output,
+    colour,
+    language,
+    load_knowledge,
+    print_json,
+    unknown_id,
+    width,
+)
+from npu_kb.errors import NpuKbError
+
+if TYPE_CHECKING:
+    pass
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("id", metavar="ID")
+    add_output(parser, ["text", "json"])
+
+
+def run(options: argparse.Namespace) -> int:
+    from npu_kb.render.document import entry_document
+    from npu_kb.render.entry import entry_text
+
+    knowledge = load_knowledge(options)
+    entry = knowledge.entry(options.id)
+    if entry is None:
+        raise NpuKbError(unknown_id(options.id, [e["id"] for e in knowledge.entries()]))
+    document = entry_document(entry, knowledge)
+    if options.format == "json":
+        print_json(document)
+    else:
+        sys.stdout.write(entry_text(document, language(options), colour(options), width()))
+    return FOUND

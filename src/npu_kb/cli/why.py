@@ -1,0 +1,88 @@
+"""`npu-kb why`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from npu_kb.cli.options import (
+    FOUND,
+    NONE,
+    add_output,
+    colour,
+    language,
+    load_knowledge,
+    print_json,
+    unknown_id,
+    width,
+)
+from npu_kb.errors import NpuKbError
+
+if TYPE_CHECKING:
+    from npu_kb.intake.logtext import LogText
+    from npu_kb.knowledge.base import Knowledge
+
+_PASTE_HINT = """\
+Paste the log, then press Enter and Ctrl-D. The terminal cuts lines at 4095 characters: give such a log as a file.
+粘贴日志后按回车，再按 Ctrl-D 结束。终端会截断超过 4095 个字符的行，此类日志请以文件方式提供。"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("files", nargs="*", metavar="FILE", help="logs to read; `-` or none: standard input")
+    parser.add_argument(
+        "--explain", metavar="ID", help="say which conditions of an entry held, which not, and how near"
+    )
+    parser.add_argument("--issue", action="store_true", help="write a redacted issue for the right upstream tracker")
+    parser.add_argument("--all", action="store_true", help="show every match at length")
+    parser.add_argument("-v", "--verbose", action="store_true", help="as --all")
+    add_output(parser, ["text", "json", "markdown"])
+
+
+def run(options: argparse.Namespace) -> int:
+    from npu_kb.diagnosis.diagnose import diagnose
+    from npu_kb.diagnosis.scan import LiteralInterest
+    from npu_kb.intake.sources import read_logs
+    from npu_kb.render.document import diagnosis_document
+
+    if options.files in ([], ["-"]) and sys.stdin is not None and sys.stdin.isatty():
+        print(_PASTE_HINT, file=sys.stderr)
+    if options.issue and options.format != "text":
+        raise NpuKbError("--issue is Markdown already; leave --format out")
+    knowledge = load_knowledge(options)
+    log = read_logs(options.files, LiteralInterest(knowledge.literals))
+    if options.explain:
+        return _account(options, log, knowledge)
+    diagnosis = diagnose(log, knowledge)
+    full = options.all or options.verbose
+    document = diagnosis_document(diagnosis, knowledge, full or options.format != "text")
+    if options.issue:
+        from npu_kb.render.issue import issue_text
+
+        sys.stdout.write(issue_text(document, log, knowledge))
+    elif options.format == "json":
+        print_json(document)
+    elif options.format == "markdown":
+        from npu_kb.render.markdown import diagnosis_markdown
+
+        sys.stdout.write(diagnosis_markdown(document, language(options)))
+    else:
+        from npu_kb.render.terminal import diagnosis_text
+
+        sys.stdout.write(diagnosis_text(document, language(options), colour(options), width(), full))
+    return FOUND if diagnosis.claims else NONE
+
+
+def _account(options: argparse.Namespace, log: LogText, knowledge: Knowledge) -> int:
+    from npu_kb.diagnosis.account import account
+
+    document = account(log, options.explain, knowledge)
+    if document is None:
+        raise NpuKbError(unknown_id(options.explain, [entry["id"] for entry in knowledge.entries()]))
+    if options.format == "json":
+        print_json(document)
+    else:
+        from npu_kb.render.account import account_text
+
+        sys.stdout.write(account_text(document, language(options), colour(options), width()))
+    return FOUND if document["matches"] else NONE
