@@ -20,9 +20,10 @@ settings.load_profile("any machine")
 def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty home, no overlays, an English locale and no colours for every test."""
     home = tmp_path_factory.mktemp("home")
-    for name in ("NPU_KB_PATH", "XDG_CACHE_HOME", "LC_ALL", "LC_MESSAGES", "NO_COLOR"):
+    for name in ("NPU_KB_PATH", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "LC_ALL", "LC_MESSAGES", "NO_COLOR"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("NPU_KB_CONFIG", str(home / "config.toml"))
     monkeypatch.setenv("LANG", "C.UTF-8")
     return home
 

@@ -32,9 +32,12 @@ def packaged_database() -> str | None:
     return database if os.path.isfile(database) else None
 
 
-def overlay_directories() -> list[str]:
-    """Private knowledge folders named by NPU_KB_PATH, separated as in PATH; later ones win."""
-    return [part for part in os.environ.get("NPU_KB_PATH", "").split(os.pathsep) if part]
+def config_files() -> list[str]:
+    """The files of settings, the later ones win: NPU_KB_CONFIG alone, or the machine's and the user's own."""
+    if own := os.environ.get("NPU_KB_CONFIG"):
+        return [own]
+    base = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
+    return ["/etc/npu-kb/config.toml", os.path.join(base, "npu-kb", "config.toml")]
 
 
 def cache_directory() -> str | None:

@@ -30,25 +30,39 @@ def positive(text: str) -> int:
 
 
 def load_knowledge(options: argparse.Namespace) -> Knowledge:
-    from npu_kb import locations
-    from npu_kb.intake.clean import printable
-    from npu_kb.knowledge.base import Knowledge
+    """The built-in knowledge with the user's own merged over it; what is left out is named on stderr.
 
-    knowledge = Knowledge.load([*locations.overlay_directories(), *(options.kb or [])])
+    A folder that is given by --kb must be there. One that is set for good may be away for a while (a share that is
+    not mounted), and the rest still answers.
+    """
+    from npu_kb.knowledge.base import Knowledge
+    from npu_kb.settings import overlay_sources
+
+    there = []
+    for source in overlay_sources(options.kb or []):
+        if source.named_by == "--kb" or os.path.isdir(source.path):
+            there.append(source.path)
+        else:
+            _warn(f"{source.path}: no such folder of knowledge, named by {source.named_by}")
+    knowledge = Knowledge.load(there)
     if problems := knowledge.problems:
-        more = (
-            f" (and {len(problems) - 1} more: run `npu-kb check`, with --kb DIR for your own)"
-            if len(problems) > 1
-            else ""
-        )
-        print(f"npu-kb: warning: left out: {printable(problems[0])}{more}", file=sys.stderr)
+        more = f" (and {len(problems) - 1} more: run `npu-kb check`, with --kb DIR for your own)"
+        _warn(problems[0] + (more if len(problems) > 1 else ""))
     return knowledge
 
 
+def _warn(left_out: str) -> None:
+    from npu_kb.intake.clean import printable
+
+    print(f"npu-kb: warning: left out: {printable(left_out)}", file=sys.stderr)
+
+
 def language(options: argparse.Namespace) -> str:
-    """The language asked for, else Chinese in a Chinese locale, else English."""
-    if options.lang:
-        return str(options.lang)
+    """The language asked for, else the one of the settings, else Chinese in a Chinese locale, else English."""
+    from npu_kb.settings import preferred_language
+
+    if chosen := options.lang or preferred_language():
+        return str(chosen)
     locale = os.environ.get("LC_ALL") or os.environ.get("LC_MESSAGES") or os.environ.get("LANG") or ""
     return "zh" if locale.lower().startswith("zh") else "en"
 

@@ -53,14 +53,18 @@ class Knowledge:
 
     @classmethod
     def load(cls, overlays: Iterable[str | Path] | None = None) -> Knowledge:
-        """The built-in knowledge with overlays merged over it (default: NPU_KB_PATH).
+        """The built-in knowledge with overlays merged over it (default: those of the settings, see settings.py).
 
         Files that are wrong are left out and named in `problems`; a folder that does not exist raises NpuKbError.
         """
-        extra = locations.overlay_directories() if overlays is None else [str(directory) for directory in overlays]
+        if overlays is None:
+            from npu_kb.settings import overlay_sources
+
+            overlays = [source.path for source in overlay_sources()]
+        extra = [str(directory) for directory in overlays]
         for directory in extra:
             if not os.path.isdir(directory):
-                raise NpuKbError(f"{directory}: no such folder of knowledge; mend --kb or NPU_KB_PATH")
+                raise NpuKbError(f"{directory}: no such folder of knowledge; mend --kb or the settings")
         packaged = locations.packaged_database()
         if packaged and not extra and (knowledge := cls._open(packaged, None)):
             return knowledge
@@ -171,6 +175,14 @@ class Knowledge:
         """The entries that concern a code."""
         sql = "SELECT doc FROM entry WHERE id IN (SELECT id FROM code_entry WHERE family = ? AND key = ?) ORDER BY n"
         return [json.loads(doc) for (doc,) in self._connection.execute(sql, (family, str(key)))]
+
+    def counts(self) -> dict[str, int]:
+        """How many entries, codes and commands there are."""
+        tables = {"entries": "entry", "codes": "code", "commands": "command"}
+        return {
+            name: int(self._connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+            for name, table in tables.items()
+        }
 
     @property
     def problems(self) -> list[str]:
