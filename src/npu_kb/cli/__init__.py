@@ -25,6 +25,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "search": ("search", "Search the knowledge in English, Chinese or by code."),
     "show": ("show", "Show one entry at length."),
     "check": ("check", "Check knowledge: fields, samples, links, patterns, commands."),
+    "runbook": ("runbook", "Write the knowledge as Markdown, one file or a linked tree."),
     "sources": ("sources", "List the folders of knowledge and what each adds or replaces."),
     "import": ("import_", "Turn an outside source into knowledge."),
 }

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 Document = dict[str, Any]
 
-FORMAT = "7"
+FORMAT = "8"
 """Changes with the tables of compile.py; a database of another format is rebuilt."""
 
 COMPILED = "compiled"
@@ -142,6 +142,16 @@ class Knowledge:
         """The diagnostic command with this id."""
         return self._document("SELECT doc FROM command WHERE id = ?", id)
 
+    def commands(self) -> dict[str, Document]:
+        """All diagnostic commands by id."""
+        return {id: json.loads(doc) for id, doc in self._connection.execute("SELECT id, doc FROM command")}
+
+    def checklists(self) -> dict[str, Document]:
+        """All checklists by id."""
+        return {
+            id: json.loads(doc) for id, doc in self._connection.execute("SELECT id, doc FROM checklist ORDER BY id")
+        }
+
     def next_steps(self) -> list[Document]:
         """What to capture where nothing certain was found."""
         steps: list[Document] = json.loads(self._meta("next_steps") or "[]")
@@ -175,6 +185,13 @@ class Knowledge:
         """The entries that concern a code."""
         sql = "SELECT doc FROM entry WHERE id IN (SELECT id FROM code_entry WHERE family = ? AND key = ?) ORDER BY n"
         return [json.loads(doc) for (doc,) in self._connection.execute(sql, (family, str(key)))]
+
+    def entries_by_code(self) -> dict[tuple[str, str], list[str]]:
+        """The ids of the entries that concern each (family, key)."""
+        found: dict[tuple[str, str], list[str]] = {}
+        for family, key, id in self._connection.execute("SELECT family, key, id FROM code_entry ORDER BY id"):
+            found.setdefault((family, key), []).append(id)
+        return found
 
     def counts(self) -> dict[str, int]:
         """How many entries, codes and commands there are."""

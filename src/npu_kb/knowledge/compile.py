@@ -47,6 +47,10 @@ def compile_loaded(loaded: LoadedKnowledge, key: str) -> sqlite3.Connection:
     _insert_codes(database, loaded)
     database.table("command").insert_all({"id": id, "doc": _json(doc)} for id, doc in loaded.commands.items())
     database.table("topic").insert_all({"id": id, "doc": _json(names)} for id, names in loaded.topics.items())
+    checklists = (
+        (id, item.checklist.model_dump(mode="json", exclude_none=True)) for id, item in loaded.checklists.items()
+    )
+    database.table("checklist").insert_all({"id": id, "doc": _json(doc)} for id, doc in checklists)
     database.table("meta").insert({"key": "problems", "value": "\n".join(map(_line, loaded.problems))})
     database.table("meta").insert({"key": "trackers", "value": _json(loaded.trackers)})
     database.table("meta").insert({"key": "next_steps", "value": _json(loaded.next_steps)})
@@ -97,6 +101,7 @@ def _create_tables(connection: sqlite3.Connection) -> None:
         CREATE INDEX code_by_code ON code(code);
         CREATE TABLE code_entry(family TEXT, key TEXT, id TEXT, PRIMARY KEY(family, key, id));
         CREATE TABLE command(id TEXT PRIMARY KEY, doc TEXT);
+        CREATE TABLE checklist(id TEXT PRIMARY KEY, doc TEXT);
         CREATE TABLE topic(id TEXT PRIMARY KEY, doc TEXT);
         """
     )

@@ -17,6 +17,7 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 from npu_kb import locations
 from npu_kb.errors import Problem
 from npu_kb.knowledge.base import walk
+from npu_kb.knowledge.checklist import Checklist
 from npu_kb.knowledge.entry import Bilingual, Block, Entry, Model, Slug
 from npu_kb.knowledge.yamlfile import Located, Where, read_yaml
 from npu_kb.patterns import REGEX_CHARS, WINDOW_CHARS, TextPattern, hostile_texts, is_ambiguous
@@ -74,6 +75,14 @@ class LoadedEntry:
 
 
 @dataclass
+class LoadedChecklist:
+    """A valid checklist and the file that it stands in."""
+
+    checklist: Checklist
+    file: Located
+
+
+@dataclass
 class LoadedKnowledge:
     """What the folders hold: entries by id (later folders win), tables, codes, and what is wrong."""
 
@@ -83,6 +92,7 @@ class LoadedKnowledge:
     trackers: list[dict[str, Any]] = field(default_factory=list)
     codes: dict[tuple[str, str], CodeRow] = field(default_factory=dict)
     commands: dict[str, dict[str, Any]] = field(default_factory=dict)
+    checklists: dict[str, LoadedChecklist] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     """Why files and rows were left out."""
     link_problems: list[Problem] = field(default_factory=list)
@@ -101,6 +111,7 @@ def load_entries(directories: list[Path]) -> LoadedKnowledge:
         loaded.trackers[:0] = _rows(directory / "trackers.yaml", Tracker, loaded)
         loaded.codes.update(_codes([path for path in paths if path.parent == directory / "codes"], loaded))
         loaded.commands.update(_commands(directory / "commands.yaml", loaded))
+        loaded.checklists.update(_checklists([p for p in paths if p.parent == directory / "checklists"], loaded))
         loaded.entries.update(_entries(_entry_files(directory, paths), loaded))
     _name_double_aliases(loaded)
     loaded.link_problems += _cross_problems(loaded)
@@ -316,6 +327,21 @@ def _codes(paths: list[Path], loaded: LoadedKnowledge) -> dict[tuple[str, str], 
     return rows
 
 
+def _checklists(paths: list[Path], loaded: LoadedKnowledge) -> dict[str, LoadedChecklist]:
+    """The good checklists of one kb folder, by id."""
+    checklists: dict[str, LoadedChecklist] = {}
+    for path in paths:
+        file, table = _read_table(path, {}, loaded)
+        if file is None or not _is_good(table, Checklist, file, (), loaded):
+            continue
+        item = LoadedChecklist(Checklist.model_validate(table), file)
+        if item.checklist.id != path.stem:
+            message = f"differs from the file name; rename the file to {item.checklist.id}.yaml"
+            loaded.problems.append(file.problem(("id",), message))
+        checklists[item.checklist.id] = item
+    return checklists
+
+
 def _commands(path: Path, loaded: LoadedKnowledge) -> dict[str, dict[str, Any]]:
     """The good commands of a commands.yaml, as plain JSON values; what an overlay refuses is not asked for."""
     from npu_kb.knowledge.commands import CommandReader
@@ -361,4 +387,14 @@ def _cross_problems(loaded: LoadedKnowledge) -> list[Problem]:
                     problems.append(file.problem((name, i), f"no entry has the id {id!r}{hint}"))
         if entry.id in owners:
             problems.append(file.problem(("id",), f"is an alias of {owners[entry.id]}; an id is never reused"))
-    return problems
+    return problems + [problem for item in loaded.checklists.values() for problem in _dead_links(item, loaded)]
+
+
+def _dead_links(item: LoadedChecklist, loaded: LoadedKnowledge) -> Iterator[Problem]:
+    """The commands and entries that a checklist names and that do not exist."""
+    for i, step in enumerate(item.checklist.steps):
+        if step.command and step.command not in loaded.commands:
+            yield item.file.problem(("steps", i, "command"), f"{step.command!r} is not in kb/commands.yaml")
+        for j, id in enumerate(step.entries):
+            if id not in loaded.entries:
+                yield item.file.problem(("steps", i, "entries", j), f"no entry has the id {id!r}")

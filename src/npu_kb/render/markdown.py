@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from npu_kb.intake.clean import printable
 from npu_kb.render.terminal import applies_note
 from npu_kb.render.text import EFFECT_NAMES, VERDICT_NAMES, choose, label
 
-_SPECIAL = str.maketrans({char: "\\" + char for char in "\\`*_[]<>#|"})
+_SPECIAL = str.maketrans({**{char: "\\" + char for char in "\\`*[]#"}, "<": "&lt;", ">": "&gt;", "&": "&amp;"})
+_CODE = re.compile(r"(`[^`\s](?:[^`]*[^`\s])?`)")
+_EDGE_UNDERSCORE = re.compile(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 
 
 def diagnosis_markdown(document: dict[str, Any], lang: str) -> str:
@@ -20,46 +23,69 @@ def diagnosis_markdown(document: dict[str, Any], lang: str) -> str:
         lines += _match(match, lang)
     if document["codes"]:
         lines += [f"## {label('codes', lang)}", "", "| code | family | meaning |", "|---|---|---|"]
-        lines += [_row(row["code"], row["family"], _both(row["meaning"], lang)) for row in document["codes"]]
+        lines += [row(code["code"], code["family"], both(code["meaning"], lang)) for code in document["codes"]]
         lines.append("")
     if document["next"]:
         lines += [f"## {label('capture', lang)}", ""]
         for step in document["next"]:
-            lines += [f"{_both(step['why'], lang)}", "", *fence(step["run"], "sh"), ""]
+            lines += [f"{both(step['why'], lang)}", "", *fence(step["run"], "sh"), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
 def _match(match: dict[str, Any], lang: str) -> list[str]:
     verdict = choose(VERDICT_NAMES[match["verdict"]], lang)[0]
-    lines = [f"## {_both(match['title'], lang)}", "", f"{verdict} · `{match['id']}`", ""]
+    lines = [f"## {both(match['title'], lang)}", "", f"{verdict} · `{match['id']}`", ""]
     evidence = "\n".join(f"{e['source']}:{e['line']}: {e['text']}" for e in match["evidence"])
     lines += [*fence(evidence, "text"), ""] if evidence else []
-    lines += [f"**{label('cause', lang)}** {_both(match['cause'], lang)}", ""]
+    lines += paragraphs("cause", match["cause"], lang)
     if note := applies_note(match["applies"], lang):
-        lines += [f"**{label('applies', lang)}** {_plain(note)}", ""]
-    lines += [f"**{label('fix', lang)}**", ""]
-    for number, fix in enumerate(match["fix"], 1):
+        lines += [f"**{label('applies', lang)}** {plain(note)}", ""]
+    return [*lines, *remedies(match, lang), *sources(match["references"])]
+
+
+def remedies(document: dict[str, Any], lang: str) -> list[str]:
+    """Fix, checks and verification: the same for a match and for an entry."""
+    lines = [f"**{label('fix', lang)}**", ""]
+    for number, fix in enumerate(document["fix"], 1):
         effect = choose(EFFECT_NAMES[fix["effect"]], lang)[0]
-        lines.append(f"{number}. {_both(fix, lang)} ({effect})")
-        lines += ["", *("   " + line for line in fence(fix["run"], "sh")), ""] if fix.get("run") else []
-    lines += ["", f"**{label('check', lang)}**", ""] if match["diagnose"] else [""]
-    for check in match["diagnose"]:
-        lines += [*fence(check["run"], "sh"), "", _both(check["expect"], lang), ""]
-    lines += [f"**{label('verify', lang)}** {_both(match['verify'], lang)}", ""]
-    urls = [r.get("url") or r["source"] for r in match["references"]]
-    return [*lines, *(f"- {url}" for url in urls), ""]
+        lines += [f"**{number}.** {both(fix, lang)} ({effect})", ""]
+        lines += [*fence(fix["run"], "sh"), ""] if fix.get("run") else []
+    lines += [f"**{label('check', lang)}**", ""] if document["diagnose"] else []
+    for check in document["diagnose"]:
+        lines += [*fence(check["run"], "sh"), "", both(check["expect"], lang), ""]
+    return lines + paragraphs("verify", document["verify"], lang)
 
 
-def _both(texts: dict[str, str], lang: str) -> str:
-    return _plain(" / ".join(choose(texts, lang)))
+def sources(references: list[dict[str, Any]]) -> list[str]:
+    """Where the knowledge is from, one address or description an item."""
+    return [*(f"- <{r['url']}>" if r.get("url") else f"- {plain(r['source'])}" for r in references), ""]
 
 
-def _plain(text: str) -> str:
-    return printable(" ".join(text.split())).translate(_SPECIAL)
+def paragraphs(name: str, texts: dict[str, str], lang: str) -> list[str]:
+    """A labelled paragraph; with both languages the second stands below."""
+    first, *more = [plain(text) for text in choose(texts, lang)]
+    return [f"**{label(name, lang)}** {first}", "", *(line for text in more for line in (text, ""))]
 
 
-def _row(*cells: str) -> str:
-    return "| " + " | ".join(cells) + " |"
+def both(texts: dict[str, str], lang: str) -> str:
+    """The text in the wanted language or both, on one line."""
+    return " / ".join(plain(text) for text in choose(texts, lang))
+
+
+def plain(text: str) -> str:
+    """The text with nothing live in it but its `code`: no other Markdown and no HTML."""
+    flat = printable(" ".join(text.split()))
+    parts = _CODE.split(flat) if flat.count("`") % 2 == 0 else [flat]
+    return "".join(part if i % 2 else _escaped(part) for i, part in enumerate(parts))
+
+
+def _escaped(text: str) -> str:
+    return _EDGE_UNDERSCORE.sub(r"\\_", text.translate(_SPECIAL))
+
+
+def row(*cells: str) -> str:
+    """A line of a table."""
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def fence(text: str, language: str) -> list[str]:

@@ -1,0 +1,59 @@
+"""`npu-kb runbook`: the knowledge as Markdown, one file or a linked tree."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from npu_kb.cli.options import FOUND, language, load_knowledge
+from npu_kb.errors import NpuKbError
+
+_CHIPS = ("310", "310B", "310P", "910A", "910B", "910_93", "950")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--out", metavar="PATH", help="a file, or a folder for --tree (default: standard output)")
+    parser.add_argument("--tree", action="store_true", help="linked files below the folder --out, as MkDocs reads them")
+    parser.add_argument("--topic", action="append", default=[], help="only this topic (may be given again)")
+    parser.add_argument("--layer", action="append", default=[], help="only this layer (may be given again)")
+    parser.add_argument("--chip", action="append", default=[], choices=_CHIPS, help="what concerns this chip")
+    parser.add_argument(
+        "--version", action="append", default=[], metavar="NAME=VERSION", help="what may show on it: cann=8.1.RC1"
+    )
+    parser.add_argument("--lang", choices=["en", "zh", "both"], help="language (default: from the locale)")
+    parser.add_argument("--kb", action="append", metavar="DIR", help="a private kb folder merged over the built-in one")
+
+
+def run(options: argparse.Namespace) -> int:
+    from pathlib import Path
+
+    from npu_kb.runbook.forms import make_book, one_file, write_file, write_tree
+    from npu_kb.runbook.select import Selection
+
+    if options.tree and not options.out:
+        raise NpuKbError("--tree needs a folder: add --out DIR")
+    versions = tuple(_version(text) for text in options.version)
+    selection = Selection(tuple(options.topic), tuple(options.layer), tuple(options.chip), versions)
+    book = make_book(load_knowledge(options), selection, language(options))
+    if options.tree:
+        files = write_tree(Path(options.out), book)
+        print(f"npu-kb: {files} files written below {options.out}; start with index.md", file=sys.stderr)
+    elif options.out:
+        write_file(Path(options.out), one_file(book))
+    else:
+        sys.stdout.write(one_file(book))
+    return FOUND
+
+
+def _version(text: str) -> tuple[str, str]:
+    from typing import get_args
+
+    from npu_kb.diagnosis.applies import parse_version
+    from npu_kb.knowledge.entry import Component
+
+    name, _, version = text.partition("=")
+    if name not in get_args(Component):
+        raise NpuKbError(f"--version {text}: {name!r} is no component; there are: {', '.join(get_args(Component))}")
+    if parse_version(version) is None:
+        raise NpuKbError(f"--version {text}: {version!r} is no version; write it as in cann=8.1.RC1")
+    return name, version

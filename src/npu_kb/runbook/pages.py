@@ -1,0 +1,188 @@
+"""The pages of a runbook: contents, symptom index, checklists, topics, entries, codes.
+
+A page refers to another by its name, such as `entries/some-id`; `forms` turns names into links.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from npu_kb.knowledge.base import Knowledge
+from npu_kb.render.document import entry_document
+from npu_kb.render.entry import versions_text
+from npu_kb.render.markdown import both, fence, paragraphs, plain, remedies, row, sources
+from npu_kb.render.text import EFFECT_NAMES, SEVERITY_NAMES, choose, label
+
+Entry = dict[str, Any]
+Link = Callable[[str, str], str]
+"""(text, name of a page) -> Markdown link, seen from the page that is being written."""
+
+TEXTS = {
+    "runbook": {"en": "Ascend NPU runbook", "zh": "昇腾 NPU 故障处理手册"},
+    "counts": {
+        "en": "Entries: {entries} in topics: {topics}. Error codes: {codes}. Checklists: {checklists}.",
+        "zh": "共 {entries} 个条目（{topics} 个主题），{codes} 个错误码，{checklists} 份检查清单。",
+    },
+    "use": {
+        "en": "Start from the symptom, or look a code up. The mildest fix stands first; what it changes is marked.",
+        "zh": "可从现象索引入手，也可按错误码查找。处理办法由轻到重排列，并标明影响。",
+    },
+    "symptoms": {"en": "From symptom to entry", "zh": "现象索引"},
+    "checklists": {"en": "Checklists", "zh": "检查清单"},
+    "topics": {"en": "Topics", "zh": "主题"},
+    "codes": {"en": "Error codes", "zh": "错误码"},
+    "entry": {"en": "Entry", "zh": "条目"},
+    "meaning": {"en": "Meaning", "zh": "含义"},
+    "family": {"en": "Family", "zh": "类别"},
+    "causes": {"en": "Brings about", "zh": "会引发"},
+    "caused-by": {"en": "May be brought about by", "zh": "可能由其引发"},
+    "also": {"en": "If not", "zh": "若不满足"},
+    "sources": {"en": "Sources", "zh": "来源"},
+}
+
+
+class Page(NamedTuple):
+    """One page: its name, its title, and a function that writes its lines with the links of its place."""
+
+    name: str
+    title: str
+    lines: Callable[[Link], list[str]]
+
+
+class Book(NamedTuple):
+    """What all pages are made from."""
+
+    knowledge: Knowledge
+    entries: list[Entry]
+    codes: list[dict[str, Any]]
+    lang: str
+
+    def text(self, name: str, **values: Any) -> str:
+        """A text of the book itself in its language."""
+        return " / ".join(choose(TEXTS[name], self.lang)).format(**values)
+
+
+def pages(book: Book) -> Iterator[Page]:
+    """All pages in reading order; the first is the contents."""
+    by_topic: dict[str, list[Entry]] = defaultdict(list)
+    for entry in book.entries:
+        by_topic[entry["topic"]].append(entry)
+    topics = {id: names for id, names in sorted(book.knowledge.topics().items()) if id in by_topic}
+    checklists = book.knowledge.checklists()
+    yield Page("index", book.text("runbook"), lambda link: _contents(book, topics, by_topic, checklists, link))
+    yield Page("symptoms", book.text("symptoms"), lambda link: _symptoms(book, link))
+    for id, checklist in checklists.items():
+        yield Page(f"checklists/{id}", both(checklist["title"], book.lang), _bound(_checklist, book, checklist))
+    causes = _caused_by(book.entries)
+    for id, names in topics.items():
+        yield Page(f"topics/{id}", both(names, book.lang), _bound(_topic, book, by_topic[id]))
+        for entry in by_topic[id]:
+            title = both(entry_document(entry, book.knowledge)["title"], book.lang)
+            yield Page(f"entries/{entry['id']}", title, _bound(_entry, book, entry, causes[entry["id"]]))
+    for family in _families(book):
+        rows = [code for code in book.codes if code["family"] == family]
+        yield Page(f"codes/{family}", f"{book.text('codes')}: {family}", _bound(_codes, book, rows))
+
+
+def _bound(write: Callable[..., list[str]], *values: Any) -> Callable[[Link], list[str]]:
+    return lambda link: write(*values, link)
+
+
+def _families(book: Book) -> list[str]:
+    return sorted({code["family"] for code in book.codes})
+
+
+def _contents(
+    book: Book, topics: dict[str, Any], by_topic: dict[str, list[Entry]], checklists: dict[str, Any], link: Link
+) -> list[str]:
+    counts = {"entries": len(book.entries), "topics": len(topics), "codes": len(book.codes)}
+    lines = [book.text("counts", **counts, checklists=len(checklists)), "", book.text("use"), ""]
+    lines += [f"- {link(book.text('symptoms'), 'symptoms')}", ""]
+    if checklists:
+        lines += [f"**{book.text('checklists')}**", ""]
+        lines += [f"- {link(both(c['title'], book.lang), f'checklists/{id}')}" for id, c in checklists.items()] + [""]
+    lines += [f"**{book.text('topics')}**", ""]
+    lines += [f"- {link(both(names, book.lang), f'topics/{id}')} ({len(by_topic[id])})" for id, names in topics.items()]
+    if book.codes:
+        lines += ["", f"**{book.text('codes')}**", ""]
+        lines += [f"- {link(family, f'codes/{family}')}" for family in _families(book)]
+    return lines
+
+
+def _symptoms(book: Book, link: Link) -> list[str]:
+    rows = []
+    for entry in book.entries:
+        document = entry_document(entry, book.knowledge)
+        rows.append((both(document["symptom"], book.lang), both(document["title"], book.lang), entry["id"]))
+    head = [row(label("symptom", book.lang), book.text("entry")), "|---|---|"]
+    return [*head, *(row(symptom, link(title, f"entries/{id}")) for symptom, title, id in sorted(rows))]
+
+
+def _topic(book: Book, entries: list[Entry], link: Link) -> list[str]:
+    lines = []
+    for entry in entries:
+        document = entry_document(entry, book.knowledge)
+        lines.append(f"- {link(both(document['title'], book.lang), 'entries/' + entry['id'])}")
+    return lines
+
+
+def _entry(book: Book, entry: Entry, caused_by: list[str], link: Link) -> list[str]:
+    lang, document = book.lang, entry_document(entry, book.knowledge)
+    severity = choose(SEVERITY_NAMES[entry["severity"]], lang)[0]
+    lines = [f"`{entry['id']}` · {entry['layer']} · {severity} · {entry['status']}", ""]
+    lines += paragraphs("symptom", document["symptom"], lang)
+    if span := versions_text(entry["versions"]):
+        lines += [f"**{label('applies', lang)}** {plain(span)}", ""]
+    if texts := [t for block in entry["match"] for t in [*block["text"], *block["any"], *block["regex"]]]:
+        lines += [f"**{label('match', lang)}**", "", *fence("\n".join(texts), "text"), ""]
+    lines += [*paragraphs("cause", document["cause"], lang), *remedies(document, lang)]
+    for name, ids in (("causes", entry["causes"]), ("caused-by", caused_by), ("related", entry["related"])):
+        heading = label(name, lang) if name == "related" else book.text(name)
+        lines += _links(book, heading, ids, link)
+    return [*lines, f"**{book.text('sources')}**", "", *sources(entry["references"])] if entry["references"] else lines
+
+
+def _links(book: Book, heading: str, ids: list[str], link: Link) -> list[str]:
+    """Links to entries of the book; those that it does not hold are left out."""
+    held = {entry["id"]: entry for entry in book.entries}
+    found = [held[id] for id in dict.fromkeys(ids) if id in held]
+    titles = [(both(entry_document(e, book.knowledge)["title"], book.lang), e["id"]) for e in found]
+    return [f"**{heading}**", "", *(f"- {link(t, f'entries/{id}')}" for t, id in titles), ""] if titles else []
+
+
+def _caused_by(entries: list[Entry]) -> dict[str, list[str]]:
+    """Of each entry, those that bring it about."""
+    causes: dict[str, list[str]] = defaultdict(list)
+    for entry in entries:
+        for id in entry["causes"]:
+            causes[id].append(entry["id"])
+    return causes
+
+
+def _checklist(book: Book, checklist: dict[str, Any], link: Link) -> list[str]:
+    lang, commands = book.lang, book.knowledge.commands()
+    lines = [both(checklist["when"], lang), ""]
+    for number, step in enumerate(checklist["steps"], 1):
+        lines += [f"**{number}.** {both(step['title'], lang)}", ""]
+        lines += [both(step["why"], lang), ""] if "why" in step else []
+        command = commands.get(step.get("command", ""), {"run": step.get("run"), "effect": step["effect"]})
+        if command["run"]:
+            effect = "" if command["effect"] == "read" else f" ({choose(EFFECT_NAMES[command['effect']], lang)[0]})"
+            lines += [*fence(command["run"], "sh"), "", *([effect.strip(), ""] if effect else [])]
+        lines += [f"- [ ] {both(step['expect'], lang)}", ""]
+        lines += _links(book, book.text("also"), step["entries"], link)
+    return lines
+
+
+def _codes(book: Book, codes: list[dict[str, Any]], link: Link) -> list[str]:
+    concerned = book.knowledge.entries_by_code()
+    held = {entry["id"] for entry in book.entries}
+    lines = [row(book.text("codes"), book.text("meaning"), book.text("entry")), "|---|---|---|"]
+    for code in codes:
+        ids = [id for id in concerned.get((code["family"], code["key"]), []) if id in held]
+        name = " ".join(filter(None, [code["code"], code.get("symbol")]))
+        links = ", ".join(link(id, f"entries/{id}") for id in ids)
+        lines.append(row(plain(name), both(code["meaning"], book.lang), links))
+    return lines
