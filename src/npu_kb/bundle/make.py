@@ -1,0 +1,116 @@
+"""Make a bundle: wheels for the machines named, private knowledge, and a manifest with check sums, in one file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import shutil
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from npu_kb.bundle import boot
+from npu_kb.bundle.wheels import Target, fetched_wheels, glibc_of, installed_wheels, own_wheel
+from npu_kb.errors import NpuKbError
+from npu_kb.knowledge.base import walk
+from npu_kb.version import __version__
+
+_EPOCH = (2020, 1, 1, 0, 0, 0)
+
+
+def this_machine() -> Target:
+    """The kind of machine that runs."""
+    return Target(platform.machine(), f"{sys.version_info[0]}.{sys.version_info[1]}")
+
+
+def make_bundle(out: Path, targets: list[Target], overlays: list[Path], find_links: Path | None = None) -> str:
+    """Write the bundle to `out` and its check sum to OUT.sha256; returns the check sum.
+
+    Without targets it is for this machine, made from what is installed, without a network.
+    """
+    with tempfile.TemporaryDirectory(prefix="npu-kb-bundle-") as name:
+        scratch = Path(name)
+        wheels = _collect(scratch, targets, find_links)
+        members = {f"wheels/{path.name}": path for paths in wheels.values() for path in paths}
+        members |= _overlay_members(overlays)
+        members["__main__.py"] = Path(str(boot.__file__))
+        manifest = {
+            "schema": boot.SCHEMA,
+            "version": __version__,
+            "targets": {
+                str(target): {"wheels": sorted(path.name for path in paths), "glibc": glibc_of(paths)}
+                for target, paths in wheels.items()
+            },
+            "files": {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in sorted(members.items())},
+        }
+        archive = scratch / "bundle.pyz"
+        _write_archive(archive, members, manifest)
+        digest = hashlib.sha256(archive.read_bytes()).hexdigest()
+        _put(archive, out)
+        _put_text(f"{digest}  {out.name}\n", out.with_name(out.name + ".sha256"), scratch)
+    return digest
+
+
+def _collect(scratch: Path, targets: list[Target], find_links: Path | None) -> dict[Target, list[Path]]:
+    """The wheels of each target."""
+    home = scratch / "own"
+    home.mkdir()
+    if not targets:
+        return {this_machine(): installed_wheels(home)}
+    own = own_wheel(home)
+    found: dict[Target, list[Path]] = {}
+    for target in targets:
+        folder = scratch / str(target)
+        folder.mkdir()
+        found[target] = [own, *fetched_wheels(own, target, folder, find_links)]
+    return found
+
+
+def _overlay_members(overlays: list[Path]) -> dict[str, Path]:
+    """The YAML files of private kb folders, as kb/1-NAME/..., in their order of precedence."""
+    members: dict[str, Path] = {}
+    for number, folder in enumerate(overlays, 1):
+        if not folder.is_dir():
+            raise NpuKbError(f"{folder}: no such folder of knowledge; mend --kb")
+        for path, _, _ in walk(str(folder)).files:
+            inside = Path(path).relative_to(folder).as_posix()
+            members[f"kb/{number}-{folder.resolve().name}/{inside}"] = Path(path)
+    return members
+
+
+def _write_archive(path: Path, members: dict[str, Path], manifest: dict[str, Any]) -> None:
+    """A zip archive that Python runs; the same members give the same bytes."""
+    text = json.dumps(manifest, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    with path.open("wb") as file:
+        file.write(b"#!/usr/bin/env python3\n")
+        with zipfile.ZipFile(file, "w") as archive:
+            archive.writestr(zipfile.ZipInfo(boot.MANIFEST, _EPOCH), text, zipfile.ZIP_DEFLATED)
+            for name, member in sorted(members.items()):
+                packed = zipfile.ZIP_STORED if name.endswith(".whl") else zipfile.ZIP_DEFLATED
+                archive.writestr(zipfile.ZipInfo(name, _EPOCH), member.read_bytes(), packed)
+    path.chmod(0o755)
+
+
+def _put(source: Path, target: Path) -> None:
+    """Copy in one step."""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}-")
+        os.close(handle)
+        try:
+            shutil.copy(source, name)
+            Path(name).replace(target)
+        finally:
+            Path(name).unlink(missing_ok=True)
+    except OSError as error:
+        raise NpuKbError(f"{target}: cannot be written: {error.strerror}; choose another --out") from None
+
+
+def _put_text(text: str, target: Path, scratch: Path) -> None:
+    source = scratch / "sum"
+    source.write_text(text, "utf-8")
+    _put(source, target)
