@@ -1,4 +1,4 @@
-"""Turn a table of error codes (CSV) into a catalogue for kb/codes/.
+"""Turn a table of error codes (CSV, XLSX, HTML) into a catalogue for kb/codes/.
 
     npu-kb import code-table codes.csv --family acl --title "Our codes" > kb/codes/ours.yaml
 
@@ -9,8 +9,6 @@ do, module, source ...) and by the usual words of vendor tables (errorcode, name
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import json
 import re
 import sys
@@ -23,8 +21,11 @@ from npu_kb.codes.catalogue import FIELDS, read_catalogues, row_faults
 from npu_kb.codes.model import FAMILIES
 from npu_kb.codes.spelling import normal_key
 from npu_kb.errors import NpuKbError, Problem
+from npu_kb.importing.files import tell
+from npu_kb.importing.tables import Table, read_tables
+from npu_kb.importing.words import meaning
 
-SYNONYMS = {
+_SYNONYMS = {
     "code": ("errorcode", "error code", "errcode", "id", "错误码", "返回码", "故障码"),
     "symbol": ("name", "macro", "define", "名称", "宏", "错误名称"),
     "en": ("meaning", "description", "message", "text"),
@@ -35,8 +36,9 @@ SYNONYMS = {
     "do_zh": ("处理", "处置", "处理建议", "处理方法", "处理措施", "解决方法", "解决方案", "措施", "建议"),
 }
 _PROSE = {"en": "zh", "likely": "likely_zh", "do": "do_zh"}
-_NEEDS_A_TABLE = ("family", "handling")
+_OF_THE_FILE = ("family", "handling")
 """Fields that a row takes from the head of its file."""
+_COLUMNS: dict[str, tuple[str, ...]] = {name: _SYNONYMS.get(name, ()) for name in FIELDS if name not in _OF_THE_FILE}
 _CHINESE = re.compile(r"[\u4e00-\u9fff]")
 _WORDS = {"true": True, "yes": True, "1": True, "是": True, "false": False, "no": False, "0": False, "否": False}
 _LIMIT_BYTES = 50_000_000
@@ -46,8 +48,8 @@ _SHORTEST = {"en": 4, "zh": 2}
 Row = dict[str, Any]
 
 
-class Table(NamedTuple):
-    """What a CSV file gave: rows in a catalogue's columns, what is wrong with others, and headings without a use."""
+class Codes(NamedTuple):
+    """What a file gave: rows in a catalogue's columns, what is wrong with others, and headings without a use."""
 
     rows: list[Row]
     problems: list[Problem]
@@ -59,59 +61,55 @@ class Table(NamedTuple):
 def main(arguments: list[str]) -> int:
     """Print the catalogue; bad rows are left out and named on stderr (exit status 1)."""
     parser = argparse.ArgumentParser(prog="npu-kb import code-table", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("table", type=Path, help="CSV file, UTF-8 or GB18030")
+    parser.add_argument("table", type=Path, help="CSV, XLSX or HTML file")
     parser.add_argument("--family", required=True, choices=FAMILIES, help="family of the codes")
     parser.add_argument("--title", default="Imported codes", help="title of the catalogue")
     parser.add_argument("--source", help="where the table is from: an address or a name")
     parser.add_argument("--kb", type=Path, help="leave out codes that this kb folder has already")
     options = parser.parse_args(arguments)
     known = _known(options.kb) if options.kb else set()
-    table = read_table(options.table, options.family, options.source or options.table.name, known)
-    sys.stdout.write(catalogue(options.family, options.title, table.rows))
-    _tell([*map(str, table.problems), *_remarks(table, options.family, bool(options.kb))])
-    return 1 if table.problems else 0
+    codes = read_codes(options.table, options.family, options.source or options.table.name, known)
+    sys.stdout.write(catalogue(options.family, options.title, codes.rows))
+    for line in [*map(str, codes.problems), *_remarks(codes, options.family, bool(options.kb))]:
+        tell(line)
+    return 1 if codes.problems else 0
 
 
 def _known(kb: Path | str) -> set[tuple[str, str]]:
     return {(row["family"], row["key"]) for row in read_catalogues(Path(kb) / "codes")}
 
 
-def _tell(lines: list[str]) -> None:
-    for line in lines:
-        print(f"npu-kb: {line}", file=sys.stderr)
-
-
-def _remarks(table: Table, family: str, compared: bool) -> Iterator[str]:
+def _remarks(codes: Codes, family: str, compared: bool) -> Iterator[str]:
     """What the user should know of the result, one line each."""
-    if table.unused:
-        yield f"columns not used: {', '.join(table.unused)}; name them as a field of a catalogue: {', '.join(FIELDS)}"
-    if chinese := sum(_CHINESE.search(row["en"]) is not None for row in table.rows):
+    if codes.unused:
+        yield f"columns not used: {', '.join(codes.unused)}; name them as a field of a catalogue: {', '.join(FIELDS)}"
+    if chinese := sum(_CHINESE.search(row["en"]) is not None for row in codes.rows):
         yield f"{chinese} rows have no English meaning, the Chinese one stands in its place; add `en` where you can"
     if not compared:
         known = _known(locations.builtin_kb_directory())
-        both = sum((family, normal_key(family, row["code"])) in known for row in table.rows)
+        both = sum((family, normal_key(family, row["code"])) in known for row in codes.rows)
         if both:
             yield f"{both} codes are known already and will be replaced; to keep the known ones give --kb kb"
-    left_out = f"{len(table.problems)} rows left out" + (f", {table.known} known already" if table.known else "")
-    yield f"{len(table.rows)} codes, {left_out}; keep the output as codes/NAME.yaml in your kb folder"
+    left_out = f"{len(codes.problems)} rows left out" + (f", {codes.known} known already" if codes.known else "")
+    yield f"{len(codes.rows)} codes, {left_out}; keep the output as codes/NAME.yaml in your kb folder"
 
 
-def read_table(path: Path, family: str, source: str, known: set[tuple[str, str]]) -> Table:
+def read_codes(path: Path, family: str, source: str, known: set[tuple[str, str]]) -> Codes:
     """Rows in a catalogue's columns, without codes that stand twice or are known, and what is wrong with others."""
     headings, records = _records(path)
-    table = Table([], [], [name for name in headings if name.strip() and not _column(name)], 0)
+    codes = Codes([], [], [name for name in headings if name.strip() and not _column(name)], 0)
     seen: set[tuple[str, str]] = set()
     for line, cells in records:
         row, fault = _row(cells, family, source)
         key = (family, normal_key(family, row.get("code", "")) or "")
         if fault:
-            table.problems.append(Problem(path, line, 1, *fault))
+            codes.problems.append(Problem(path, line, 1, *fault))
         elif key in known:
-            table = table._replace(known=table.known + 1)
+            codes = codes._replace(known=codes.known + 1)
         elif key not in seen:
             seen.add(key)
-            table.rows.append(row)
-    return table
+            codes.rows.append(row)
+    return codes
 
 
 def _row(cells: dict[str, str], family: str, source: str) -> tuple[Row, tuple[str, str] | None]:
@@ -119,12 +117,12 @@ def _row(cells: dict[str, str], family: str, source: str) -> tuple[Row, tuple[st
     if normal_key(family, cells.get("code", "")) is None:
         return {}, ("code", f"{cells.get('code', '')!r} is no {family} code; correct it or give another --family")
     row: Row = dict(_by_language(cells))
-    meaning = row.get("en") or row.get("zh") or ""
-    if not meaning:
+    told = row.get("en") or row.get("zh") or ""
+    if not told:
         return row, ("en", "has no meaning; fill a column `meaning` or `含义`")
-    if len(meaning) < _SHORTEST["zh" if _CHINESE.search(meaning) else "en"]:
-        return row, ("en", f"{meaning!r} is too short for a meaning; say what happened")
-    row = {"source": source, **row, "en": meaning}
+    if len(told) < _SHORTEST["zh" if _CHINESE.search(told) else "en"]:
+        return row, ("en", f"{told!r} is too short for a meaning; say what happened")
+    row = {"source": source, **row, "en": told}
     for name in row.keys() & FIELDS.keys():
         value = _typed(name, row[name])
         if value is None:
@@ -154,60 +152,31 @@ def _typed(name: str, text: str) -> object:
 
 
 def _records(path: Path) -> tuple[list[str], Iterator[tuple[int, dict[str, str]]]]:
-    """The headings, and (line number, cells by catalogue column) of each row."""
-    text = _text(path)
-    first = text.partition("\n")[0]
-    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count))
-    try:
-        headings = list(reader.fieldnames or [])
-    except csv.Error as error:
-        raise NpuKbError(f"{path}:1: is no CSV: {error}; save it as CSV") from None
-    if "code" not in map(_column, headings):
+    """The headings, and (line number, cells by catalogue column) of each row, of all tables that hold codes."""
+    tables = [table for table in read_tables(path, _LIMIT_BYTES) if "code" in map(_column, table.headings)]
+    if not tables:
         raise NpuKbError(f"{path}:1: no column holds codes; name one of them `code`")
-    return headings, _cells(path, reader)
+    headings = [heading for table in tables for heading in table.headings]
+    return headings, (record for table in tables for record in _cells(table))
 
 
-def _cells(path: Path, reader: csv.DictReader[str]) -> Iterator[tuple[int, dict[str, str]]]:
-    try:
-        for row in reader:
-            cells: dict[str, str] = {}
-            for name, text in row.items():
-                plain = "".join(c for c in " ".join(text.split()) if c.isprintable()) if name and text else ""
-                if plain and (column := _column(name)):
-                    cells.setdefault(column, plain)
-            yield reader.line_num, cells
-    except csv.Error as error:
-        raise NpuKbError(f"{path}:{reader.line_num}: is no CSV: {error}; mend this line") from None
+def _cells(table: Table) -> Iterator[tuple[int, dict[str, str]]]:
+    columns = [_column(heading) for heading in table.headings]
+    for row in table.rows:
+        if isinstance(row, Problem):
+            raise NpuKbError(str(row))
+        line, texts = row
+        cells: dict[str, str] = {}
+        for column, text in zip(columns, texts, strict=False):
+            plain = "".join(c for c in " ".join(text.split()) if c.isprintable())
+            if column and plain:
+                cells.setdefault(column, plain)
+        yield line, cells
 
 
-def _text(path: Path) -> str:
-    """The text of a table as Excel or a script wrote it: UTF-8, UTF-16 with its mark, or GB18030."""
-    try:
-        with path.open("rb") as file:
-            data = file.read(_LIMIT_BYTES + 1)
-    except OSError as error:
-        raise NpuKbError(f"{path}: cannot be read: {error.strerror}") from None
-    if len(data) > _LIMIT_BYTES:
-        raise NpuKbError(f"{path}: is larger than {_LIMIT_BYTES} bytes; split it")
-    marked = data.startswith((b"\xff\xfe", b"\xfe\xff"))
-    for encoding in ["utf-16"] if marked else ["utf-8-sig", "gb18030"]:
-        try:
-            return data.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-    raise NpuKbError(f"{path}: is neither UTF-8 nor GB18030; save it as UTF-8 CSV")
-
-
-def _column(name: str) -> str:
-    """The catalogue column that a heading means, or nothing; of `处理/fix` the first half that means one."""
-    for part in [name, *re.split(r"[/|(（]", name)]:
-        word = part.strip(" )）:：").lower()
-        plain = " ".join(word.replace("_", " ").split())
-        if word in FIELDS and word not in _NEEDS_A_TABLE:
-            return word
-        if found := next((column for column, words in SYNONYMS.items() if plain in words), ""):
-            return found
-    return ""
+def _column(heading: str) -> str:
+    """The catalogue column that a heading means, or nothing."""
+    return meaning(heading, _COLUMNS)
 
 
 def catalogue(family: str, title: str, rows: list[Row]) -> str:

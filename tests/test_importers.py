@@ -43,7 +43,7 @@ def test_a_vendor_table_becomes_a_catalogue_that_loads(run: Run, table: Path, tm
 
 def test_an_unknown_importer_is_named_with_the_ones_there_are(run: Run) -> None:
     status, _, err = run("import", "nonsense")
-    assert status == 2 and "there are: code-table" in err
+    assert status == 2 and "there are: ascend-fd, code-table, " in err
 
 
 def test_a_table_without_codes_is_refused(run: Run, tmp_path: Path) -> None:
