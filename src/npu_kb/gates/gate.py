@@ -3,29 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple
 
 from npu_kb.errors import Problem
-from npu_kb.knowledge.base import Knowledge
-from npu_kb.knowledge.commands import Commands
-from npu_kb.knowledge.load import LoadedEntry
+from npu_kb.gates.context import Context
+from npu_kb.knowledge.entryfile import LoadedEntry
+
+Check = Callable[[LoadedEntry, Context], Iterator[Problem]]
 
 
-@dataclass
-class Context:
-    """What gates may look at besides the entry."""
+class Gate(NamedTuple):
+    """A check under the name that reports give it."""
 
-    knowledge: Knowledge
-    commands: Commands
+    name: str
+    summary: str
+    severity: str
+    of_deprecated: bool
+    check: Check
+
+    def problems(self, item: LoadedEntry, context: Context) -> Iterator[Problem]:
+        """What it finds in one entry."""
+        if self.of_deprecated or item.entry.status != "deprecated":
+            for problem in self.check(item, context):
+                yield problem._replace(severity=self.severity, rule=self.name)
 
 
-Gate = Callable[[LoadedEntry, Context], Iterator[Problem]]
 GATES: list[Gate] = []
-AnyGate = TypeVar("AnyGate", bound=Gate)
 
 
-def gate(function: AnyGate) -> AnyGate:
-    """Register a gate; `npu-kb check` runs all of them on every entry."""
-    GATES.append(function)
-    return function
+def gate(severity: str = "problem", of_deprecated: bool = False) -> Callable[[Check], Check]:
+    """Register a check; `npu-kb check` runs all of them on every entry, on deprecated ones those meant for them.
+
+    A `problem` fails the check; a `warning` is for a person to judge.
+    """
+
+    def register(check: Check) -> Check:
+        summary = (check.__doc__ or "").strip().splitlines()[0]
+        GATES.append(Gate(check.__name__, summary, severity, of_deprecated, check))
+        return check
+
+    return register

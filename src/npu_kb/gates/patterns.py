@@ -7,9 +7,10 @@ import time
 from collections.abc import Iterator
 
 from npu_kb.errors import Problem
-from npu_kb.gates.gate import Context, gate
+from npu_kb.gates.context import Context
+from npu_kb.gates.gate import gate
 from npu_kb.knowledge.compile import compile_block, triggers
-from npu_kb.knowledge.load import LoadedEntry
+from npu_kb.knowledge.entryfile import LoadedEntry
 from npu_kb.patterns import squeeze
 
 _WRAPPERS = [
@@ -26,18 +27,19 @@ _HOSTILE = ["a" * 3000, " " * 3000, "0" * 3000 + "x", "error: " * 500, "[" * 300
 _BUDGET_SECONDS = 0.1
 
 
-@gate
+@gate()
 def no_wrapper_only(item: LoadedEntry, context: Context) -> Iterator[Problem]:
     """What only says that something failed is no evidence of what failed."""
     for i, block in enumerate(item.entry.match):
-        strong = [s for s in [*block.text, *block.regex] if not _is_wrapper(s)]
-        any_strong = bool(block.any) and not any(_is_wrapper(s) for s in block.any)
+        strong = [s for s in [*block.text, *block.regex] if not is_wrapper(s)]
+        any_strong = bool(block.any) and not any(is_wrapper(s) for s in block.any)
         codes = [c for c in block.code if not _WRAPPER_CODE.match(c.value)]
         if not (strong or any_strong or codes or block.fact) and block.proves != "possible":
             yield item.file.problem(("match", i), "matches a wrapper only; add what tells this cause apart")
 
 
-def _is_wrapper(source: str) -> bool:
+def is_wrapper(source: str) -> bool:
+    """Whether a pattern holds little more than texts that only say that something failed."""
     rest = squeeze(re.sub(r"<[^<>]*>", "", source))
     for wrapper in sorted(_WRAPPERS, key=len, reverse=True):
         rest = rest.replace(wrapper, "")
@@ -45,7 +47,7 @@ def _is_wrapper(source: str) -> bool:
     return len(re.sub(r"[\W_]", "", rest)) < 5
 
 
-@gate
+@gate()
 def patterns_have_anchors(item: LoadedEntry, context: Context) -> Iterator[Problem]:
     """Every block has something fixed by which it is found fast and that tells something apart."""
     for i, block in enumerate(item.entry.match):
@@ -58,7 +60,7 @@ def patterns_have_anchors(item: LoadedEntry, context: Context) -> Iterator[Probl
                 yield item.file.problem(("match", i), f"{value!r} is too short to tell anything apart; lengthen it")
 
 
-@gate
+@gate()
 def regexes_end(item: LoadedEntry, context: Context) -> Iterator[Problem]:
     """No regex runs away on text made to hurt it."""
     for i, block in enumerate(item.entry.match):

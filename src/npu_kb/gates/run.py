@@ -1,89 +1,120 @@
-"""`npu-kb check`: all gates on all entries, all problems in one table."""
+"""`npu-kb check`: all gates on the chosen entries, all that they find in one report."""
 
 from __future__ import annotations
 
-import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from npu_kb import locations
-from npu_kb.errors import NpuKbError, Problem
-from npu_kb.gates import patterns, prose, samples  # noqa: F401  importing registers their gates
-from npu_kb.gates.gate import GATES, Context
-from npu_kb.gates.goodlogs import silence_problems
+from npu_kb.errors import KnowledgeError, Problem
+from npu_kb.gates import commands, ids, likeness, patterns, prose, references, samples  # noqa: F401  they register
+from npu_kb.gates.context import STALE_AFTER, Context
+from npu_kb.gates.gate import GATES
+from npu_kb.gates.goodlogs import silence
+from npu_kb.gates.history import History, history_since
+from npu_kb.gates.selection import Selection, kb_directories, select
+from npu_kb.gates.tally import Tally, tally
 from npu_kb.knowledge.base import Knowledge
-from npu_kb.knowledge.commands import read_commands
-from npu_kb.knowledge.compile import compile_loaded
-from npu_kb.knowledge.load import LoadedEntry, LoadedKnowledge, load_entries, load_entry
+from npu_kb.knowledge.commands import Commands, read_commands
+from npu_kb.knowledge.entryfile import LoadedEntry
 
 
-def check_command(paths: list[Path], kb: Path | None, fmt: str, write_schema: bool) -> tuple[str, int]:
-    """(table or JSON, exit status 0 clean or 1) for the given entry files and folders, or for all of the kb folder."""
-    builtin = Path(locations.builtin_kb_directory())
-    if write_schema:
-        from npu_kb.knowledge.schema import write_schema as write
+class Request(NamedTuple):
+    """What to check."""
 
-        write(kb or builtin)
-    directories = [builtin] if kb is None or kb.resolve() == builtin.resolve() else [builtin, kb]
-    loaded = load_entries(directories)
-    wanted = _wanted(paths, kb, loaded)
-    problems = _problems_of_files(paths, loaded) + check_entries(wanted, loaded, directories)
-    problems.sort(key=lambda p: (str(p.path), p.line, p.column))
-    return _report(problems, len(wanted), fmt), 1 if problems else 0
-
-
-def check_entries(wanted: list[LoadedEntry], loaded: LoadedKnowledge, directories: list[Path]) -> list[Problem]:
-    """What the gates find in these entries, in the company of all loaded ones, and what they claim on good logs."""
-    context = Context(Knowledge(compile_loaded(loaded, "")), read_commands(directories[0] / "commands.yaml"))
-    problems = [problem for item in wanted for gate in GATES for problem in gate(item, context)]
-    ids = [item.entry.id for item in wanted]
-    return problems + [p for folder in directories for p in silence_problems(folder, context.knowledge, ids)]
+    paths: Sequence[Path] = ()
+    """Entry files and folders; none: all."""
+    kb: Path | None = None
+    """The kb folder; none: the built-in one."""
+    base: str | None = None
+    """A git revision: only what changed since."""
+    stale_after: int = STALE_AFTER
+    links: bool = False
+    """Whether addresses are asked for over the network."""
 
 
-def _wanted(paths: list[Path], kb: Path | None, loaded: LoadedKnowledge) -> list[LoadedEntry]:
-    """The entries that stand in the given files or folders; files outside the loaded folders are read and added."""
-    roots = [path.resolve() for path in paths] or ([kb.resolve()] if kb else [])
-    for root in roots:
-        if not root.exists():
-            raise NpuKbError(f"{root}: no such file or folder; give entry files of kb/entries")
-        if root.is_file() and not any(root == item.file.path.resolve() for item in loaded.entries.values()):
-            item, problems = load_entry(root)
-            known = {str(problem) for problem in loaded.problems}
-            loaded.problems += [problem for problem in problems if str(problem) not in known]
-            if item:
-                loaded.entries[item.entry.id] = item
-    if not roots:
-        return list(loaded.entries.values())
-    return [item for item in loaded.entries.values() if any(_inside(item.file.path, root) for root in roots)]
+@dataclass
+class Report:
+    """What a check found."""
+
+    items: list[LoadedEntry]
+    """The entries that were checked."""
+    context: Context
+    found: list[Problem]
+    """Problems and warnings, in the order of files and lines."""
+    tallies: list[Tally] = field(default_factory=list)
+    history: History | None = None
+
+    @property
+    def problems(self) -> list[Problem]:
+        """What fails the check."""
+        return [problem for problem in self.found if not problem.is_warning]
+
+    @property
+    def warnings(self) -> list[Problem]:
+        """What a person has to judge."""
+        return [problem for problem in self.found if problem.is_warning]
 
 
-def _inside(path: Path, root: Path) -> bool:
-    path = path.resolve()
-    return path == root or root in path.parents
+def check(request: Request) -> Report:
+    """Check what is asked for; NpuKbError where there is no such path or revision."""
+    directories = kb_directories(request.kb)
+    history = history_since(request.base, directories[-1], request.paths) if request.base is not None else None
+    selection = _selected(request, history, directories)
+    context = _context(selection, request.stale_after)
+    found, claims = _gated(selection.items, context, directories)
+    found += history.problems(selection.items, context) if history else []
+    if request.links:
+        from npu_kb.gates.links import dead_links
+
+        found += dead_links(selection.items)
+    tallies = [
+        tally(context.entries[id], context.answers, claims[id] + len(context.claims_on_others.get(id, ())))
+        for id in sorted(context.checked)
+    ]
+    return Report(selection.items, context, in_order([*selection.problems, *found]), tallies, history)
 
 
-def _problems_of_files(paths: list[Path], loaded: LoadedKnowledge) -> list[Problem]:
-    problems = loaded.problems + loaded.link_problems
-    if not paths:
-        return problems
-    return [p for p in problems if any(_inside(p.path, path.resolve()) for path in paths)]
+def _selected(request: Request, history: History | None, directories: list[Path]) -> Selection:
+    if history is None:
+        return select(request.paths, directories)
+    if history.concerns_all:
+        return select([], directories)
+    changed = [change.path for change in history.entries]
+    return select(changed, directories) if changed else Selection([], Knowledge.load(directories[1:]), [])
 
 
-def _report(problems: list[Problem], checked: int, fmt: str) -> str:
-    if fmt == "json":
-        rows = [
-            {"path": str(p.path), "line": p.line, "column": p.column, "field": p.field, "message": p.message}
-            for p in problems
-        ]
-        return json.dumps({"checked": checked, "problems": rows}, ensure_ascii=False, indent=2) + "\n"
-    table = "".join(f"{_shown(problem)}\n" for problem in problems)
-    entries = len({problem.path for problem in problems})
-    verdict = f"{len(problems)} problems in {entries} files" if problems else "no problems"
-    return f"{table}{checked} entries checked: {verdict}\n"
+def check_entries(selection: Selection, directories: list[Path]) -> list[Problem]:
+    """What is wrong with the selected entries, in the company of all others, and what they claim on good logs."""
+    found, _ = _gated(selection.items, _context(selection, STALE_AFTER), directories)
+    return in_order([*selection.problems, *found])
 
 
-def _shown(problem: Problem) -> str:
-    try:
-        path = problem.path.resolve().relative_to(Path.cwd())
-    except ValueError:
-        path = problem.path
-    return str(Problem(path, problem.line, problem.column, problem.field, problem.message))
+def _context(selection: Selection, stale_after: int) -> Context:
+    live = frozenset(item.entry.id for item in selection.items if item.entry.status != "deprecated")
+    return Context(selection.knowledge, _refusals(), live, stale_after=stale_after)
+
+
+def _refusals() -> Commands:
+    """The commands that no entry may use; none where the file that lists them is wrong, which its own check says."""
+    with suppress(KnowledgeError):
+        return read_commands(Path(locations.builtin_kb_directory()) / "commands.yaml")
+    return Commands({}, [])
+
+
+def _gated(items: list[LoadedEntry], context: Context, directories: list[Path]) -> tuple[list[Problem], Counter[str]]:
+    """What the gates find, and how many good texts each entry claims."""
+    found = [problem for item in items for gate in GATES for problem in gate.problems(item, context)]
+    quiet = [silence(folder, context.answers, context.checked) for folder in directories]
+    claims = Counter(false.claim.id for part in quiet for false in part.claims)
+    return found + [problem for part in quiet for problem in part.problems], claims
+
+
+def in_order(found: Iterable[Problem]) -> list[Problem]:
+    """Each problem once, by file and line; what two checks say in the same words is said once."""
+    once = {problem[:5]: problem for problem in found}
+    return sorted(once.values(), key=lambda p: (str(p.path), p.line, p.column))

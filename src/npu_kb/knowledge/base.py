@@ -28,8 +28,11 @@ if TYPE_CHECKING:
 
 Document = dict[str, Any]
 
-FORMAT = "8"
+FORMAT = "10"
 """Changes with the tables of compile.py; a database of another format is rebuilt."""
+
+_PROGRAM = f"{__version__}-{FORMAT}"
+"""Start of the key of what this program compiled; the rest changes with path, size or time of any knowledge file."""
 
 COMPILED = "compiled"
 """Folder of compiled files inside the cache folder, which belongs to this user alone."""
@@ -52,10 +55,11 @@ class Knowledge:
         """The required literal of every text trigger; a trigger's number is its place here."""
 
     @classmethod
-    def load(cls, overlays: Iterable[str | Path] | None = None) -> Knowledge:
+    def load(cls, overlays: Iterable[str | Path] | None = None, but_for: Iterable[str] = ()) -> Knowledge:
         """The built-in knowledge with overlays merged over it (default: those of the settings, see settings.py).
 
         Files that are wrong are left out and named in `problems`; a folder that does not exist raises NpuKbError.
+        What stands at the paths `but_for` may be older than the files are now.
         """
         if overlays is None:
             from npu_kb.settings import overlay_sources
@@ -68,16 +72,19 @@ class Knowledge:
         packaged = locations.packaged_database()
         if packaged and not extra and (knowledge := cls._open(packaged, None)):
             return knowledge
-        return cls._load_folders([locations.builtin_kb_directory(), *extra])
+        return cls._load_folders([locations.builtin_kb_directory(), *extra], frozenset(but_for))
 
     @classmethod
-    def _load_folders(cls, directories: list[str]) -> Knowledge:
-        key = _source_key(directories)
+    def _load_folders(cls, directories: list[str], but_for: frozenset[str]) -> Knowledge:
+        files = sorted(file for directory in directories for file in walk(directory).files)
+        key = f"{_PROGRAM}-{len(files)}-{crc32(repr(files).encode()):08x}"
         cache = locations.cache_directory()
         compiled = os.path.join(cache, COMPILED) if cache else None
         stem = f"knowledge-{crc32(repr(directories).encode()):08x}"
         for path in _cached(compiled, stem):
             if _is_whole(path) and (knowledge := cls._open(path, key)):
+                return knowledge
+            if but_for and (knowledge := cls._open(path, None)) and knowledge._is_from(files, but_for):
                 return knowledge
         from pathlib import Path
 
@@ -85,6 +92,8 @@ class Knowledge:
         from npu_kb.knowledge.compile import compile_knowledge, write_database
 
         connection = compile_knowledge([Path(directory) for directory in directories], key)
+        connection.execute("INSERT INTO meta VALUES ('files', ?)", (json.dumps(files),))
+        connection.commit()
         if cache and (folder := private_folder(cache, COMPILED)):
             with suppress(OSError):  # a read-only or full disk only costs the next start some time
                 write_database(connection, folder, stem)
@@ -94,12 +103,24 @@ class Knowledge:
     def _open(cls, path: str, key: str | None) -> Knowledge | None:
         """The database at `path` if it is of our format and built from these files; else None."""
         try:
-            connection = sqlite3.connect(_read_only_uri(path), uri=True)
+            connection = sqlite3.connect(_read_only_uri(path), uri=True, check_same_thread=False)  # it is only read
             meta = dict(connection.execute("SELECT key, value FROM meta WHERE key IN ('format', 'source')"))
         except sqlite3.Error:
             return None
         fits = meta.get("format") == FORMAT and (key is None or meta.get("source") == key)
         return cls(connection) if fits else None
+
+    def _is_from(self, files: list[tuple[str, int, int]], but_for: frozenset[str]) -> bool:
+        """Whether this program built it from these files, whatever stood at the paths `but_for`."""
+        built_from = [tuple(file) for file in json.loads(self._meta("files") or "[]")]
+        same = [file for file in built_from if file[0] not in but_for] == [f for f in files if f[0] not in but_for]
+        return same and self.source_key.startswith(f"{_PROGRAM}-")
+
+    def copy(self) -> sqlite3.Connection:
+        """Its database once more, in memory."""
+        connection = sqlite3.connect(":memory:", check_same_thread=False)
+        self._connection.backup(connection)
+        return connection
 
     def _meta(self, key: str) -> str:
         row = self._connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
@@ -129,9 +150,14 @@ class Knowledge:
         return self._document("SELECT doc FROM entry WHERE n = ?", number) or {}
 
     def entry(self, id: str) -> Document | None:
-        """The entry with this id or former id."""
-        sql = "SELECT doc FROM entry WHERE id = ? OR id = (SELECT id FROM alias WHERE alias = ?)"
-        return self._document(sql, id, id)
+        """The entry with this id; else the one to which this former id leads."""
+        named = "SELECT id FROM alias WHERE alias = ? ORDER BY rowid LIMIT 1"
+        sql = f"SELECT doc FROM entry WHERE id = ? OR id = ({named}) ORDER BY id = ? DESC"
+        return self._document(sql, id, id, id)
+
+    def aliases(self) -> list[tuple[str, str, str]]:
+        """(former id, the id to which it leads, the entry that names it); a deprecated entry names its own id."""
+        return list(self._connection.execute("SELECT alias, id, named_by FROM alias ORDER BY rowid"))
 
     def entries(self) -> Iterator[Document]:
         """All entries, in the order of their files."""
@@ -151,6 +177,11 @@ class Knowledge:
         return {
             id: json.loads(doc) for id, doc in self._connection.execute("SELECT id, doc FROM checklist ORDER BY id")
         }
+
+    def matrix(self, table: str) -> list[Document]:
+        """The rows of a table of kb/matrix (see knowledge/matrix.py), in the order of their files."""
+        sql = "SELECT doc FROM matrix WHERE name = ? ORDER BY n"
+        return [json.loads(doc) for (doc,) in self._connection.execute(sql, (table,))]
 
     def next_steps(self) -> list[Document]:
         """What to capture where nothing certain was found."""
@@ -219,16 +250,10 @@ class Knowledge:
 def _cached(folder: str | None, stem: str) -> list[str]:
     """The compiled files of this stem in a folder that only this user can write: the stem, then a check sum."""
     try:
-        names = os.listdir(folder) if folder and _is_private(folder) else []
+        names = os.listdir(folder) if folder and locations.is_private(folder) else []
     except OSError:
         return []
     return [os.path.join(str(folder), name) for name in names if name.startswith(stem) and name.endswith(".db")]
-
-
-def _is_private(folder: str) -> bool:
-    """Whether this is a real folder of this user that nobody else can write (as cachefolder.private_folder)."""
-    status = os.lstat(folder)
-    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o022
 
 
 def _is_whole(path: str) -> bool:
@@ -246,12 +271,6 @@ def _is_whole(path: str) -> bool:
 def _read_only_uri(path: str) -> str:
     escaped = os.path.abspath(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     return f"file:{escaped}?mode=ro&immutable=1"
-
-
-def _source_key(directories: list[str]) -> str:
-    """Changes with the program's version and with path, size or time of any knowledge file."""
-    files = sorted(file for directory in directories for file in walk(directory).files)
-    return f"{__version__}-{FORMAT}-{len(files)}-{crc32(repr(files).encode()):08x}"
 
 
 class Walk(NamedTuple):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from pydantic import Field, model_validator
+from typing import get_args
 
-from npu_kb.knowledge.entry import Bilingual, Effect, FactCondition, Model, Slug
+from pydantic import Field, field_validator, model_validator
+
+from npu_kb.knowledge.entry import Bilingual, Component, Effect, FactCondition, Model, Slug
 
 
 class Step(Model):
@@ -17,7 +19,18 @@ class Step(Model):
     effect: Effect = Field(default="read", description="What running it does to the machine. 命令的影响。")
     expect: Bilingual = Field(description="What must be seen for the step to be done. 完成的标志。")
     proof: list[FactCondition] = Field(default=[], description="Facts that prove it, all of them. 可证明完成的事实。")
+    pairs: list[str] = Field(
+        default=[], description="Components whose versions must go together: torch_npu/torch. 须配套的组件。"
+    )
     entries: list[Slug] = Field(default=[], description="Entries to read where it is not so. 不满足时参考的条目。")
+
+    @field_validator("pairs")
+    @classmethod
+    def _pairs(cls, value: list[str]) -> list[str]:
+        for pair in value:
+            if not set(pair.split("/")) <= set(get_args(Component)) or pair.count("/") != 1:
+                raise ValueError(f"{pair!r} is no pair of components; write it as torch_npu/torch")
+        return value
 
     @model_validator(mode="after")
     def _one_form(self) -> Step:

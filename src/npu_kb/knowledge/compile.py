@@ -11,6 +11,7 @@ import json
 import os
 import sqlite3
 import tempfile
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
     import sqlite_utils
 
     from npu_kb.errors import Problem
+    from npu_kb.knowledge.base import Knowledge
     from npu_kb.knowledge.entry import Block, CodeCondition, Entry
+    from npu_kb.knowledge.entryfile import LoadedEntry
     from npu_kb.knowledge.load import LoadedKnowledge
 
 
@@ -40,10 +43,10 @@ def compile_loaded(loaded: LoadedKnowledge, key: str) -> sqlite3.Connection:
     """Compile what has been read and found valid."""
     import sqlite_utils
 
-    connection = sqlite3.connect(":memory:")
+    connection = sqlite3.connect(":memory:", check_same_thread=False)
     database = sqlite_utils.Database(connection)
     _create_tables(connection)
-    _insert_entries(database, loaded)
+    _insert_entries(database, list(loaded.entries.values()))
     _insert_codes(database, loaded)
     database.table("command").insert_all({"id": id, "doc": _json(doc)} for id, doc in loaded.commands.items())
     database.table("topic").insert_all({"id": id, "doc": _json(names)} for id, names in loaded.topics.items())
@@ -51,6 +54,9 @@ def compile_loaded(loaded: LoadedKnowledge, key: str) -> sqlite3.Connection:
         (id, item.checklist.model_dump(mode="json", exclude_none=True)) for id, item in loaded.checklists.items()
     )
     database.table("checklist").insert_all({"id": id, "doc": _json(doc)} for id, doc in checklists)
+    database.table("matrix").insert_all(
+        {"name": name, "key": key, "doc": _json(row)} for (name, key), row in loaded.matrix.items()
+    )
     database.table("meta").insert({"key": "problems", "value": "\n".join(map(_line, loaded.problems))})
     database.table("meta").insert({"key": "trackers", "value": _json(loaded.trackers)})
     database.table("meta").insert({"key": "next_steps", "value": _json(loaded.next_steps)})
@@ -94,7 +100,7 @@ def _create_tables(connection: sqlite3.Connection) -> None:
         """
         CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT);
         CREATE TABLE entry(n INTEGER PRIMARY KEY, id TEXT UNIQUE, doc TEXT);
-        CREATE TABLE alias(alias TEXT PRIMARY KEY, id TEXT);
+        CREATE TABLE alias(alias TEXT, id TEXT, named_by TEXT, PRIMARY KEY(alias, named_by));
         CREATE TABLE block(n INTEGER PRIMARY KEY, entry INTEGER, doc TEXT);
         CREATE TABLE trigger(kind TEXT, value TEXT, block INTEGER, PRIMARY KEY(kind, value, block));
         CREATE TABLE code(family TEXT, key TEXT, code TEXT, symbol TEXT, doc TEXT, PRIMARY KEY(family, key));
@@ -102,45 +108,101 @@ def _create_tables(connection: sqlite3.Connection) -> None:
         CREATE TABLE code_entry(family TEXT, key TEXT, id TEXT, PRIMARY KEY(family, key, id));
         CREATE TABLE command(id TEXT PRIMARY KEY, doc TEXT);
         CREATE TABLE checklist(id TEXT PRIMARY KEY, doc TEXT);
+        CREATE TABLE matrix(n INTEGER PRIMARY KEY, name TEXT, key TEXT, doc TEXT, UNIQUE(name, key));
         CREATE TABLE topic(id TEXT PRIMARY KEY, doc TEXT);
         """
     )
 
 
-def _insert_entries(database: sqlite_utils.Database, loaded: LoadedKnowledge) -> None:
-    items = [item for item in loaded.entries.values() if item.entry.status != "deprecated"]
-    entries = [item.entry for item in items]
-    documents = ({"n": n, "id": e.id, "doc": _json(_document(e))} for n, e in enumerate(entries))
-    database.table("entry").insert_all(documents)
-    aliases = ({"alias": alias, "id": e.id} for e in entries for alias in e.aliases if alias not in loaded.entries)
-    database.table("alias").insert_all(aliases, ignore=True)
+def with_entries(knowledge: Knowledge, items: list[LoadedEntry], gone: Iterable[str]) -> Knowledge:
+    """The knowledge with these entries in place of those of the same id, and without those that are `gone`."""
+    import sqlite_utils
+
+    from npu_kb.knowledge.base import Knowledge
+
+    connection = knowledge.copy()
+    key = f"{knowledge.source_key}+{crc32(''.join(item.file.text for item in items).encode()):08x}"
+    connection.execute("UPDATE meta SET value = ? WHERE key = 'source'", (key,))
+    for id in {*gone, *(item.entry.id for item in items)}:
+        _remove(connection, id)
+    _insert_entries(sqlite_utils.Database(connection), items)
+    return Knowledge(connection)
+
+
+def _remove(connection: sqlite3.Connection, id: str) -> None:
+    """Take an entry and all that hangs on it out of the tables."""
+    blocks = "SELECT block.n FROM block JOIN entry ON block.entry = entry.n WHERE entry.id = ?"
+    connection.execute(f"DELETE FROM trigger WHERE block IN ({blocks})", (id,))
+    connection.execute(f"DELETE FROM block WHERE n IN ({blocks})", (id,))
+    connection.execute("DELETE FROM alias WHERE named_by = ?", (id,))
+    connection.execute("DELETE FROM code_entry WHERE id = ?", (id,))
+    connection.execute("DELETE FROM entry WHERE id = ?", (id,))
+
+
+def _insert_entries(database: sqlite_utils.Database, items: list[LoadedEntry]) -> None:
+    """Add entries behind those that are there; of a deprecated one only that its ids lead to its successor."""
+    live = [item for item in items if item.entry.status != "deprecated"]
+    numbered = list(enumerate(live, _next(database, "entry")))
+    database.table("entry").insert_all(
+        {"n": n, "id": item.entry.id, "doc": _json(_document(item.entry))} for n, item in numbered
+    )
+    database.table("alias").insert_all(_aliases(items), ignore=True)
     database.table("code_entry").insert_all(
-        {"family": family, "key": key, "id": e.id} for e in entries for family, key in sorted(_codes_of(e))
+        {"family": family, "key": key, "id": item.entry.id}
+        for item in live
+        for family, key in sorted(_codes_of(item.entry))
     )
     blocks = [
-        {"entry": n, **compile_block(block), **({"foreign": True} if item.is_foreign else {})}
-        for n, item in enumerate(items)
-        for block in item.entry.match
+        (number, {"entry": n, **compile_block(block), **_standing(item)})
+        for number, (n, item, block) in enumerate(
+            ((n, item, block) for n, item in numbered for block in item.entry.match), _next(database, "block")
+        )
     ]
     database.table("block").insert_all(
-        {"n": n, "entry": block["entry"], "doc": _json(block)} for n, block in enumerate(blocks)
+        {"n": number, "entry": block["entry"], "doc": _json(block)} for number, block in blocks
     )
     _insert_triggers(database, blocks)
+
+
+def _next(database: sqlite_utils.Database, table: str) -> int:
+    """The number behind the last one of a table."""
+    return int(database.execute(f"SELECT coalesce(max(n), -1) + 1 FROM {table}").fetchone()[0])
+
+
+def _aliases(items: list[LoadedEntry]) -> Iterator[dict[str, str]]:
+    """Rows of former ids and those of deprecated entries; what live entries name comes first, so that it wins."""
+    retired = {item.entry.id: item.entry for item in items if item.entry.status == "deprecated"}
+    for item in items:
+        if item.entry.status != "deprecated":
+            yield from ({"alias": old, "id": item.entry.id, "named_by": item.entry.id} for old in item.entry.aliases)
+    for entry in retired.values():
+        id, steps = str(entry.superseded_by), 0
+        while id in retired and steps < len(retired):
+            id, steps = str(retired[id].superseded_by), steps + 1
+        yield from ({"alias": old, "id": id, "named_by": entry.id} for old in (entry.id, *entry.aliases))
+
+
+def _standing(item: LoadedEntry) -> dict[str, Any]:
+    """What a block inherits from its entry: whether its regexes get a budget, and that a draft only suggests."""
+    foreign = {"foreign": True} if item.is_foreign else {}
+    return foreign | ({"proves": "possible"} if item.entry.status == "draft" else {})
 
 
 def _document(entry: Entry) -> dict[str, Any]:
     return entry.model_dump(mode="json", exclude_none=True)
 
 
-def _insert_triggers(database: sqlite_utils.Database, blocks: list[dict[str, Any]]) -> None:
-    literals: dict[str, int] = {}
+def _insert_triggers(database: sqlite_utils.Database, blocks: list[tuple[int, dict[str, Any]]]) -> None:
+    """Add what calls the numbered blocks up; a trigger of a text is the number of its literal in meta."""
+    written = database.execute("SELECT value FROM meta WHERE key = 'literals'").fetchone()
+    literals = {value: n for n, value in enumerate(written[0].split("\n"))} if written and written[0] else {}
     rows: dict[tuple[str, str, int], None] = {}
-    for number, block in enumerate(blocks):
+    for number, block in blocks:
         for kind, value in triggers(block):
             stored = str(literals.setdefault(value, len(literals))) if kind == "text" else value
             rows[kind, stored, number] = None
     database.table("trigger").insert_all({"kind": kind, "value": value, "block": n} for kind, value, n in rows)
-    database.table("meta").insert({"key": "literals", "value": "\n".join(literals)})
+    database.table("meta").upsert({"key": "literals", "value": "\n".join(literals)}, pk="key")
 
 
 def compile_block(block: Block) -> dict[str, Any]:

@@ -190,7 +190,10 @@ class Entry(Model):
     topic: Slug = Field(description="One of kb/topics.yaml. 主题。")
     severity: Severity = Field(description="fault, degraded (slow), benign (safe to ignore). 严重程度。")
     role: Role = Field(default="root", description="root, follow-on (another fault causes it), wrapper. 角色。")
-    status: Status = Field(description="draft, reported (one source, unsure), confirmed, deprecated. 状态。")
+    status: Status = Field(description="draft (only suggests), reported (unsure), confirmed, deprecated. 状态。")
+    superseded_by: Slug | None = Field(
+        default=None, description="Of a deprecated entry: the id that took its place. 已弃用条目的替代编号。"
+    )
     symptom: Bilingual = Field(description="What the user sees, in words they would search for. 用户看到的现象。")
     match: list[Block] = Field(default=[], description="Ways to recognise it; one is enough. 匹配条件，任一即可。")
     versions: Versions = Field(default_factory=Versions, description="Versions and chips concerned. 相关版本与芯片。")

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-import math
-import re
-import time
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,13 +9,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
-from npu_kb import locations
 from npu_kb.errors import Problem
 from npu_kb.knowledge.base import walk
 from npu_kb.knowledge.checklist import Checklist
-from npu_kb.knowledge.entry import Bilingual, Block, Entry, Model, Slug
+from npu_kb.knowledge.entry import Bilingual, Model, Slug
+from npu_kb.knowledge.entryfile import LoadedEntry as LoadedEntry
+from npu_kb.knowledge.entryfile import is_built_in
+from npu_kb.knowledge.entryfile import load_entry as load_entry
+from npu_kb.knowledge.matrixfile import read_matrix
+from npu_kb.knowledge.wording import MAX_PROBLEMS, problems_of
 from npu_kb.knowledge.yamlfile import Located, Where, read_yaml
-from npu_kb.patterns import REGEX_CHARS, WINDOW_CHARS, TextPattern, hostile_texts, is_ambiguous
 
 if TYPE_CHECKING:
     from npu_kb.codes.model import CodeRow
@@ -30,11 +28,6 @@ Table = TypeVar("Table", dict[str, Any], list[Any])
 _TABLES = ("topics.yaml", "next_steps.yaml", "trackers.yaml", "commands.yaml", "synonyms.yaml")
 _FOLDERS = ("codes", "matrix", "checklists", "goodlogs", "schema")
 """What stands in a kb folder beside its entries."""
-_MAX_PROBLEMS = 100
-"""Faults that are named of one file."""
-_MAX_REGEX = 1_000
-_HOSTILE_SECONDS = 0.3
-"""Time that a pattern from outside the built-in knowledge may take on all hostile texts."""
 
 
 class Tracker(Model):
@@ -62,19 +55,6 @@ class NextStep(Model):
 
 
 @dataclass
-class LoadedEntry:
-    """A valid entry and the file that it stands in."""
-
-    entry: Entry
-    file: Located
-
-    @property
-    def is_foreign(self) -> bool:
-        """Whether it is from outside the built-in knowledge, so that its regexes get a budget."""
-        return not _is_built_in(self.file.path)
-
-
-@dataclass
 class LoadedChecklist:
     """A valid checklist and the file that it stands in."""
 
@@ -93,14 +73,19 @@ class LoadedKnowledge:
     codes: dict[tuple[str, str], CodeRow] = field(default_factory=dict)
     commands: dict[str, dict[str, Any]] = field(default_factory=dict)
     checklists: dict[str, LoadedChecklist] = field(default_factory=dict)
+    matrix: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
+    """Rows of the version matrix by table and key."""
     problems: list[Problem] = field(default_factory=list)
     """Why files and rows were left out."""
     link_problems: list[Problem] = field(default_factory=list)
-    """What is wrong between files that could be read: unknown topics, links into nothing."""
+    """Commands and entries that checklists name and that do not exist."""
 
 
-def load_entries(directories: list[Path]) -> LoadedKnowledge:
-    """Read all that the given kb folders hold; an id in a later folder replaces the earlier entry, row or command."""
+def load_entries(directories: list[Path], trusted: bool = False) -> LoadedKnowledge:
+    """Read all that the given kb folders hold; an id in a later folder replaces the earlier entry, row or command.
+
+    What is `trusted` counts as built in: its regexes are not tried on texts made to hurt them.
+    """
     loaded = LoadedKnowledge()
     for directory in directories:
         found = walk(str(directory))
@@ -112,16 +97,18 @@ def load_entries(directories: list[Path]) -> LoadedKnowledge:
         loaded.codes.update(_codes([path for path in paths if path.parent == directory / "codes"], loaded))
         loaded.commands.update(_commands(directory / "commands.yaml", loaded))
         loaded.checklists.update(_checklists([p for p in paths if p.parent == directory / "checklists"], loaded))
-        loaded.entries.update(_entries(_entry_files(directory, paths), loaded))
+        loaded.matrix.update(read_matrix(directory / "matrix", paths, loaded.problems))
+        own = trusted or is_built_in(directory)
+        loaded.entries.update(_entries(entry_files(directory, paths), loaded, own))
     _name_double_aliases(loaded)
-    loaded.link_problems += _cross_problems(loaded)
+    loaded.link_problems += [p for item in loaded.checklists.values() for p in _dead_links(item, loaded)]
     return loaded
 
 
-def _entries(paths: list[Path], loaded: LoadedKnowledge) -> dict[str, LoadedEntry]:
+def _entries(paths: list[Path], loaded: LoadedKnowledge, trusted: bool) -> dict[str, LoadedEntry]:
     here: dict[str, LoadedEntry] = {}
     for path in paths:
-        item, problems = load_entry(path)
+        item, problems = load_entry(path, trusted)
         loaded.problems += problems
         if item is None:
             continue
@@ -132,139 +119,13 @@ def _entries(paths: list[Path], loaded: LoadedKnowledge) -> dict[str, LoadedEntr
     return here
 
 
-def _entry_files(directory: Path, paths: list[Path]) -> list[Path]:
+def entry_files(directory: Path, paths: list[Path]) -> list[Path]:
     """entries/**/*.yaml; without a folder entries/, all that stands neither in another known folder nor is a table."""
     root = directory / "entries"
     if root.is_dir():
         return [path for path in paths if root in path.parents]
     within = {path: path.relative_to(directory).parts for path in paths}
     return [path for path, parts in within.items() if parts[0] not in (_FOLDERS if len(parts) > 1 else _TABLES)]
-
-
-def load_entry(path: Path) -> tuple[LoadedEntry | None, list[Problem]]:
-    """Read one entry file."""
-    file, problems = read_yaml(path)
-    if file is None:
-        return None, problems
-    if isinstance(file.value, dict) and "rows" in file.value and "id" not in file.value:
-        message = "holds codes and is no entry; keep it in the folder codes/ of a kb folder"
-        return None, [file.problem(("rows",), message)]
-    if faults := [file.problem(*fault) for fault in _regex_faults(file)]:
-        return None, faults[:_MAX_PROBLEMS]
-    try:
-        entry = Entry.model_validate(_for_pydantic(file.value))
-    except ValidationError as error:
-        return None, _problems_of(error, file)
-    if faults := [file.problem(*fault) for fault in _value_faults(entry, foreign=not _is_built_in(path))]:
-        return None, faults[:_MAX_PROBLEMS]
-    if entry.id != path.stem:
-        problems.append(file.problem(("id",), f"differs from the file name; rename the file to {entry.id}.yaml"))
-    return LoadedEntry(entry, file), problems
-
-
-def _is_built_in(path: Path) -> bool:
-    return Path(locations.builtin_kb_directory()).resolve() in path.resolve().parents
-
-
-def _regex_faults(file: Located) -> Iterator[tuple[Where, str]]:
-    """What `re` refuses, in whatever way it does so, and what it only warns of."""
-    blocks = file.value.get("match") if isinstance(file.value, dict) else None
-    for i, block in enumerate(blocks if isinstance(blocks, list) else []):
-        written = block.get("regex") if isinstance(block, dict) else None
-        for j, source in enumerate(written if isinstance(written, list) else [written]):
-            if isinstance(source, str) and (fault := _regex_fault(source)):
-                yield ("match", i, "regex", *([j] if isinstance(written, list) else [])), fault
-
-
-def _regex_fault(source: str) -> str:
-    if len(source) > _MAX_REGEX:
-        return f"is longer than {_MAX_REGEX} characters; write it as several"
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            re.compile(source, re.IGNORECASE)
-    except (re.error, OverflowError, RecursionError, MemoryError, ValueError, Warning) as error:
-        return f"not a regular expression: {error}; mend it or use `text:`"
-    return ""
-
-
-def _value_faults(entry: Entry, foreign: bool) -> Iterator[tuple[Where, str]]:
-    """What the model lets pass and matching could not use."""
-    for name, ranges in (("affected", entry.versions.affected), ("fixed", entry.versions.fixed)):
-        for component, version in ranges.items():
-            if not version.strip(" ,<>=!~"):
-                yield ("versions", name, component), "names no version; write one such as '8.0.0', or remove it"
-    for i, block in enumerate(entry.match):
-        for j, fact in enumerate(block.fact):
-            if not all(math.isfinite(bound) for bound in (fact.above, fact.below) if isinstance(bound, float)):
-                yield ("match", i, "fact", j), "has a bound that is no number; write one such as 85"
-        for where, message in _runaways(block) if foreign else ():
-            yield ("match", i, *where), message
-
-
-def _runaways(block: Block) -> Iterator[tuple[Where, str]]:
-    """What could take its time on a line made for it."""
-    for j, source in enumerate(block.regex):
-        if _is_slow(source, REGEX_CHARS):
-            yield ("regex", j), "can run away; avoid nested, adjacent and many repeats, or use `text:`"
-    for kind in ("text", "any", "none"):
-        for j, source in enumerate(getattr(block, kind)):
-            regex = TextPattern.parse(source).regex
-            if regex is not None and _is_slow(regex, 2 * WINDOW_CHARS):
-                yield (kind, j), "can run away; write it as several texts, or with more fixed words between"
-
-
-def _is_slow(regex: str, longest: int) -> bool:
-    """Whether the regex, or a text made to hurt it, takes too long; texts grow slowly, so that the test ends soon."""
-    try:
-        if is_ambiguous(regex):
-            return True
-    except RecursionError:
-        return True
-    compiled = re.compile(regex, re.IGNORECASE)
-    start, length = time.process_time(), 8
-    while length <= longest:
-        for text in hostile_texts(regex, length):
-            compiled.search(text)
-            if time.process_time() - start > _HOSTILE_SECONDS:
-                return True
-        length = max(length + 2, length * 5 // 4)
-    return False
-
-
-def _for_pydantic(value: Any) -> Any:
-    return value if isinstance(value, dict) else {"id": value}
-
-
-def _in_yaml_words(file: Located, error: Any) -> tuple[Where, str]:
-    """Where and what, in the words of the file and with the mend, for one pydantic error."""
-    where: Where = tuple(p for p in error["loc"] if isinstance(p, int) or not p.startswith("function-"))
-    kind, given = error["type"], error["input"]
-    if kind == "missing":
-        return where, "is missing; add it"
-    if kind == "extra_forbidden":
-        return where, f"is not a field{_nearest(str(where[-1]), where)}; remove or rename it"
-    if kind == "string_type" and isinstance(given, (int, float)):
-        return where, f"YAML reads this as {type(given).__name__} {given!r}; put it in quotes"
-    if kind == "literal_error":
-        return where, f"is {given!r}; allowed are {error['ctx']['expected']}"
-    if kind == "string_too_short":
-        return where, f"is {given!r}; write at least {error['ctx']['min_length']} characters"
-    if kind == "string_pattern_mismatch":
-        return where, f"is {given!r}, which does not fit {error['ctx']['pattern']}"
-    return where, str(error["msg"]).removeprefix("Value error, ").replace("Input", "this")
-
-
-def _nearest(name: str, where: Where) -> str:
-    names = list(Entry.model_fields) if len(where) == 1 else []
-    close = difflib.get_close_matches(name, names, 1)
-    return f" (did you mean {close[0]}?)" if close else ""
-
-
-def _problems_of(error: ValidationError, file: Located, above: Where = ()) -> list[Problem]:
-    """The problems of a value that stands at `above` in the file."""
-    found = (_in_yaml_words(file, fault) for fault in error.errors()[:_MAX_PROBLEMS])
-    return [file.problem((*above, *where), message) for where, message in found]
 
 
 def _read_table(path: Path, empty: Table, loaded: LoadedKnowledge) -> tuple[Located | None, Table]:
@@ -306,7 +167,7 @@ def _is_good(row: object, model: type[BaseModel], file: Located, where: Where, l
     try:
         model.model_validate(row)
     except ValidationError as error:
-        loaded.problems += _problems_of(error, file, where)
+        loaded.problems += problems_of(error, file, where)
         return False
     return True
 
@@ -349,11 +210,11 @@ def _commands(path: Path, loaded: LoadedKnowledge) -> dict[str, dict[str, Any]]:
     file, table = _read_table(path, {}, loaded)
     if file is None:
         return {}
-    if not _is_built_in(path):
+    if not is_built_in(path):
         file = Located(path, {name: value for name, value in table.items() if name != "refused"}, file.text)
     reader = CommandReader(file)
     commands = reader.read().documents()
-    loaded.problems += reader.problems[:_MAX_PROBLEMS]
+    loaded.problems += reader.problems[:MAX_PROBLEMS]
     bad = {problem.field.split(".")[1] for problem in reader.problems if problem.field.startswith("commands.")}
     return {id: command for id, command in commands.items() if id.split(".")[0] not in bad}
 
@@ -367,27 +228,6 @@ def _name_double_aliases(loaded: LoadedKnowledge) -> None:
                 message = f"{alias!r} is an alias of {owners[alias]} already; remove one of the two"
                 loaded.problems.append(item.file.problem(("aliases", i), message))
             owners.setdefault(alias, id)
-
-
-def _cross_problems(loaded: LoadedKnowledge) -> list[Problem]:
-    """Faults between files: unknown topics, links to entries that do not exist, aliases that clash."""
-    problems: list[Problem] = []
-    owners = {alias: id for id, item in loaded.entries.items() for alias in item.entry.aliases}
-    for item in loaded.entries.values():
-        entry, file = item.entry, item.file
-        if loaded.topics and entry.topic not in loaded.topics:
-            near = difflib.get_close_matches(entry.topic, loaded.topics, 1)
-            hint = f" (did you mean {near[0]}?)" if near else ""
-            problems.append(file.problem(("topic",), f"{entry.topic!r} is not in kb/topics.yaml{hint}"))
-        for name in ("causes", "related"):
-            for i, id in enumerate(getattr(entry, name)):
-                if id not in loaded.entries and id not in owners:
-                    near = difflib.get_close_matches(id, loaded.entries, 1)
-                    hint = f" (did you mean {near[0]}?)" if near else ""
-                    problems.append(file.problem((name, i), f"no entry has the id {id!r}{hint}"))
-        if entry.id in owners:
-            problems.append(file.problem(("id",), f"is an alias of {owners[entry.id]}; an id is never reused"))
-    return problems + [problem for item in loaded.checklists.values() for problem in _dead_links(item, loaded)]
 
 
 def _dead_links(item: LoadedChecklist, loaded: LoadedKnowledge) -> Iterator[Problem]:

@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 Kind = Literal["word", "code", "joined", "part", "number", "pair", "single", "char", "negated"]
@@ -73,6 +74,7 @@ def fold(text: str) -> str:
     return text if text.isascii() else "".join(map(_fold_character, text))
 
 
+@lru_cache(maxsize=100_000)
 def stem(word: str) -> str:
     """A lower-case English word without its ending; British and American spellings meet."""
     word = word.replace("isation", "ization").replace("ising", "izing")

@@ -59,15 +59,21 @@ class Located:
 
 def read_yaml(path: Path) -> tuple[Located | None, list[Problem]]:
     """Parse one file; problems instead of exceptions for all that can be wrong with it."""
+    text, problems = read_text(path)
+    return (None, problems) if problems else _parsed(path, text)
+
+
+def read_text(path: Path) -> tuple[str, list[Problem]]:
+    """The text of one file; empty and a problem where it cannot be read."""
     try:
         text = _regular_text(path)
     except UnicodeDecodeError as error:
-        return None, [Problem(path, 1, 1, "", f"not UTF-8 at byte {error.start}; save the file as UTF-8")]
+        return "", [Problem(path, 1, 1, "", f"not UTF-8 at byte {error.start}; save the file as UTF-8")]
     except OSError as error:
-        return None, [Problem(path, 1, 1, "", f"cannot be read: {error.strerror}; mend or remove it")]
+        return "", [Problem(path, 1, 1, "", f"cannot be read: {error.strerror}; mend or remove it")]
     if len(text) > _LIMIT_BYTES:
-        return None, [Problem(path, 1, 1, "", f"file is larger than {_LIMIT_BYTES} bytes; split it")]
-    return _parsed(path, text)
+        return "", [Problem(path, 1, 1, "", f"file is larger than {_LIMIT_BYTES} bytes; split it")]
+    return text, []
 
 
 def _regular_text(path: Path) -> str:
