@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,7 +21,16 @@ settings.load_profile("any machine")
 def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty home, no overlays, an English locale and no colours for every test."""
     home = tmp_path_factory.mktemp("home")
-    for name in ("NPU_KB_PATH", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "LC_ALL", "LC_MESSAGES", "NO_COLOR"):
+    for name in (
+        "NPU_KB_PATH",
+        "NPU_KB_STORE",
+        "XDG_CACHE_HOME",
+        "XDG_STATE_HOME",
+        "XDG_CONFIG_HOME",
+        "LC_ALL",
+        "LC_MESSAGES",
+        "NO_COLOR",
+    ):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("NPU_KB_CONFIG", str(home / "config.toml"))
@@ -98,6 +108,18 @@ def write_entry(tmp_path: Path) -> Callable[..., Path]:
         return path
 
     return write
+
+
+@pytest.fixture
+def own_kb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A built-in knowledge of what write_entry writes, with the real topics, commands and synonyms."""
+    builtin, folder = Path(locations.builtin_kb_directory()), tmp_path / "kb"
+    (folder / "entries").mkdir(parents=True)
+    for name in ("topics.yaml", "commands.yaml", "synonyms.yaml"):
+        shutil.copy(builtin / name, folder / name)
+    monkeypatch.setattr(locations, "builtin_kb_directory", lambda: str(folder))
+    monkeypatch.setattr(locations, "packaged_database", lambda: None)
+    return folder
 
 
 @pytest.fixture

@@ -1,3 +1,3 @@
 from npu_kb.cli import run
 
-raise SystemExit(run())
+run()

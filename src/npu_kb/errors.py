@@ -16,10 +16,20 @@ class Problem(NamedTuple):
     column: int
     field: str
     message: str
+    severity: str = "problem"
+    """`problem`, or `warning` for what a person has to judge."""
+    rule: str = ""
+    """The name of the gate that found it; empty where the file could not be read or breaks the model."""
+
+    @property
+    def is_warning(self) -> bool:
+        """Whether it does not fail a check."""
+        return self.severity == "warning"
 
     def __str__(self) -> str:
         field = f" {self.field}:" if self.field else ""
-        return f"{self.path}:{self.line}:{self.column}:{field} {self.message}"
+        warning = " warning:" if self.is_warning else ""
+        return f"{self.path}:{self.line}:{self.column}:{warning}{field} {self.message}"
 
 
 class NpuKbError(Exception):
@@ -33,3 +43,7 @@ class KnowledgeError(NpuKbError):
         self.problems = problems
         more = f" (and {len(problems) - 1} more: run `npu-kb check`)" if len(problems) > 1 else ""
         super().__init__(f"{problems[0]}{more}")
+
+
+class StoreError(NpuKbError):
+    """A store of diagnoses and findings that cannot be used."""

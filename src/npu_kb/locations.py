@@ -6,6 +6,7 @@ Paths are strings: importing pathlib would take a tenth of the time in which `wh
 from __future__ import annotations
 
 import os
+import stat
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__))
 _CHECKOUT = os.path.dirname(os.path.dirname(_PACKAGE))
@@ -48,3 +49,32 @@ def cache_directory() -> str | None:
         return os.path.join(shared, "npu-kb")
     home = os.path.expanduser("~")
     return os.path.join(home, ".cache", "npu-kb") if os.path.isabs(home) else None
+
+
+def store_file() -> str | None:
+    """The store of diagnoses and findings: NPU_KB_STORE, XDG_STATE_HOME/npu-kb/store.db or the same in ~/.local/state.
+
+    None where NPU_KB_STORE is `off` or there is no home.
+    """
+    if own := os.environ.get("NPU_KB_STORE"):
+        return None if own == "off" else own
+    folder = _state_directory()
+    return os.path.join(folder, "store.db") if folder else None
+
+
+def tui_state_file() -> str | None:
+    """Where the TUI remembers its place: tui.json in XDG_STATE_HOME/npu-kb or ~/.local/state/npu-kb; None: no home."""
+    folder = _state_directory()
+    return os.path.join(folder, "tui.json") if folder else None
+
+
+def _state_directory() -> str | None:
+    home = os.path.expanduser("~")
+    state = os.environ.get("XDG_STATE_HOME") or os.path.join(home, ".local", "state")
+    return os.path.join(state, "npu-kb") if os.path.isabs(state) else None
+
+
+def is_private(folder: str) -> bool:
+    """Whether this is a real folder of this user that nobody else can write (as cachefolder.private_folder)."""
+    status = os.lstat(folder)
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o022

@@ -58,9 +58,9 @@ def main(arguments: list[str]) -> int:
     except BundleError as error:
         print("npu-kb: %s" % error, file=sys.stderr)
         return 2
-    from npu_kb.cli import run
+    from npu_kb.cli import main as npu_kb
 
-    return run()
+    return npu_kb(arguments)
 
 
 def _only(arguments: list[str]) -> str:

@@ -24,18 +24,39 @@ def add_output(parser: argparse.ArgumentParser, formats: list[str]) -> None:
 
 def positive(text: str) -> int:
     number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("must be 1 or more")
+    if not 1 <= number <= 1_000_000_000:
+        raise argparse.ArgumentTypeError("must be from 1 to 1000000000")
     return number
 
 
-def load_knowledge(options: argparse.Namespace) -> Knowledge:
-    """The built-in knowledge with the user's own merged over it; what is left out is named on stderr.
+def since(text: str) -> str:
+    """A day or time of this machine's clock as the store writes times: UTC."""
+    from datetime import datetime, timezone
 
-    A folder that is given by --kb must be there. One that is set for good may be away for a while (a share that is
-    not mounted), and the rest still answers.
-    """
+    try:
+        time = datetime.fromisoformat(text).astimezone(timezone.utc)
+    except (ValueError, OverflowError):
+        raise argparse.ArgumentTypeError("must be a day or time such as 2026-11-29 or 2026-11-29T08:00") from None
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def load_knowledge(options: argparse.Namespace) -> Knowledge:
+    """The built-in knowledge with the user's own merged over it; what is left out is named on stderr."""
     from npu_kb.knowledge.base import Knowledge
+
+    knowledge = Knowledge.load(overlay_folders(options))
+    if problems := knowledge.problems:
+        more = f" (and {len(problems) - 1} more: run `npu-kb check`, with --kb DIR for your own)"
+        _warn(problems[0] + (more if len(problems) > 1 else ""))
+    return knowledge
+
+
+def overlay_folders(options: argparse.Namespace) -> list[str]:
+    """The folders of the user's own knowledge.
+
+    One that is given by --kb must be there. One that is set for good may be away for a while (a share that is
+    not mounted), and the rest still answers; it is named on stderr.
+    """
     from npu_kb.settings import overlay_sources
 
     there = []
@@ -44,11 +65,7 @@ def load_knowledge(options: argparse.Namespace) -> Knowledge:
             there.append(source.path)
         else:
             _warn(f"{source.path}: no such folder of knowledge, named by {source.named_by}")
-    knowledge = Knowledge.load(there)
-    if problems := knowledge.problems:
-        more = f" (and {len(problems) - 1} more: run `npu-kb check`, with --kb DIR for your own)"
-        _warn(problems[0] + (more if len(problems) > 1 else ""))
-    return knowledge
+    return there
 
 
 def _warn(left_out: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING
 
 from npu_kb.cli.options import (
     FOUND,
@@ -18,9 +17,6 @@ from npu_kb.cli.options import (
 )
 from npu_kb.errors import NpuKbError
 
-if TYPE_CHECKING:
-    pass
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("id", metavar="ID")
@@ -30,11 +26,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     from npu_kb.render.document import entry_document
     from npu_kb.render.entry import entry_text
+    from npu_kb.render.text import label
 
     knowledge = load_knowledge(options)
     entry = knowledge.entry(options.id)
     if entry is None:
         raise NpuKbError(unknown_id(options.id, [e["id"] for e in knowledge.entries()]))
+    if entry["id"] != options.id:
+        print(f"npu-kb: {options.id} {label('former', language(options))} {entry['id']}", file=sys.stderr)
     document = entry_document(entry, knowledge)
     if options.format == "json":
         print_json(document)

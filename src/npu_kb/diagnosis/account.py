@@ -6,13 +6,14 @@ from typing import Any
 
 from npu_kb.diagnosis.diagnose import scene_of
 from npu_kb.diagnosis.match import Scene, conditions, evaluate
+from npu_kb.intake.facts import Known
 from npu_kb.intake.logtext import LogText
 from npu_kb.knowledge.base import Knowledge
 
 _MIN_NEARNESS = 75.0
 
 
-def account(log: LogText, id: str, knowledge: Knowledge) -> dict[str, Any] | None:
+def account(log: LogText, id: str, knowledge: Knowledge, known: Known | None = None) -> dict[str, Any] | None:
     """What held of an entry, the nearest block first; None if there is no such entry.
 
     {"id", "title", "matches", "blocks": [{"holds", "proves", "conditions": [{"kind", "what", "holds", ...}]}]}
@@ -20,7 +21,7 @@ def account(log: LogText, id: str, knowledge: Knowledge) -> dict[str, Any] | Non
     entry = knowledge.entry(id)
     if entry is None:
         return None
-    scene = scene_of(log, knowledge)
+    scene = scene_of(log, knowledge, known)
     blocks = [
         _account_of_block(written, compiled, scene)
         for written, compiled in zip(entry["match"], knowledge.blocks_of(entry["id"]), strict=True)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from itertools import accumulate
 from typing import Any
 
 from npu_kb.codes.mentions import CodeMention, find_codes
 from npu_kb.diagnosis.match import Finding, Scene, evaluate
-from npu_kb.diagnosis.model import VERDICTS, Diagnosis, Evidence, Match
-from npu_kb.diagnosis.rank import confidence, ranked, with_excuses
-from npu_kb.diagnosis.scan import literals_in
-from npu_kb.intake.facts import Fact, read_facts
+from npu_kb.diagnosis.model import VERDICTS, Diagnosis, Evidence, Match, Reports
+from npu_kb.diagnosis.rank import confidence, ranked, weaker, with_excuses, with_feedback
+from npu_kb.diagnosis.scan import Literals
+from npu_kb.intake.facts import Fact, Known, read_facts
 from npu_kb.intake.logtext import LogText
 from npu_kb.intake.stack import is_foreign
 from npu_kb.intake.versions import read_versions
@@ -20,44 +22,75 @@ from npu_kb.knowledge.base import Knowledge
 MAX_MATCHES = 10
 
 
-def diagnose(log: str | bytes | LogText, knowledge: Knowledge, suggest: bool = True) -> Diagnosis:
-    """Name the causes that a log shows, ranked; without a claim and with `suggest`, add what comes near."""
+def diagnose(
+    log: str | bytes | LogText,
+    knowledge: Knowledge,
+    suggest: bool = True,
+    feedback: Mapping[str, Reports] | None = None,
+    known: Known | None = None,
+) -> Diagnosis:
+    """Name the causes that a log shows, ranked; without a claim and with `suggest`, add what comes near.
+
+    `feedback` holds what users reported of entries, by id: it moves their matches, and stands in them. `known` is what
+    is known beside the log: its facts are evidence like the log's, its versions count where the log names none.
+    """
+    reports = feedback or {}
     text = log if isinstance(log, LogText) else LogText.of(log)
-    scene = scene_of(text, knowledge)
-    versions = read_versions([line.text for line in text.lines])
-    matches = ranked(with_excuses(find_matches(scene, knowledge, versions)))
+    scene = scene_of(text, knowledge, known)
+    versions = {**(known.versions if known else {}), **read_versions([line.text for line in text.lines])}
+    matches = ranked(with_excuses(with_feedback(find_matches(scene, knowledge, versions), reports)))
     if suggest and not any(match.is_claim for match in matches):
         from npu_kb.diagnosis.suggest import suggestions
 
-        matches += suggestions(scene, knowledge, {match.entry["id"] for match in matches})
+        near = suggestions(
+            scene_of(text, knowledge) if known else scene, knowledge, {match.entry["id"] for match in matches}
+        )
+        matches += sorted(with_feedback(near, reports), key=lambda match: match.reports.demote)
     from npu_kb.diagnosis.next_steps import next_steps
 
     codes = decoded(scene, knowledge)
     facts = [fact for group in scene.facts.values() for fact in group]
-    return Diagnosis(matches[:MAX_MATCHES], codes, facts, versions, next_steps(text, matches, codes, knowledge), text)
+    steps = next_steps(text, matches, codes, knowledge)
+    return Diagnosis(matches[:MAX_MATCHES], codes, facts, versions, steps, scene.log)
 
 
-def scene_of(log: LogText, knowledge: Knowledge) -> Scene:
-    """What matching looks at: the log with its codes and facts."""
-    return Scene(log, _code_lines(find_codes(log.text, knowledge), log), _by_name(read_facts(log.lines)))
+def scene_of(log: LogText, knowledge: Knowledge, known: Known | None = None) -> Scene:
+    """What matching looks at: the log with its codes and facts, and behind it what is known otherwise."""
+    facts = read_facts(log.lines)
+    if known:
+        facts += [fact._replace(line=fact.line + len(log.lines)) for fact in known.facts]
+        log = LogText([*log.lines, *known.lines])
+    return Scene(log, _code_lines(find_codes(log.text, knowledge), log), _by_name(facts))
 
 
 def find_matches(scene: Scene, knowledge: Knowledge, versions: dict[str, str]) -> list[Match]:
     """One match for each entry of which a block holds, by its strongest block."""
+    blocks, foreign = _candidate_blocks(scene, knowledge), is_foreign(scene.log.text)
+    return matches_of(blocks, scene, knowledge, versions, foreign)
+
+
+def matches_of(
+    blocks: Iterable[dict[str, Any]], scene: Scene, knowledge: Knowledge, versions: dict[str, str], foreign: bool
+) -> list[Match]:
+    """One match for each entry of which one of these blocks holds, by its strongest one; no claim in a foreign log."""
     best: dict[int, tuple[Finding, dict[str, Any]]] = {}
-    for block in _candidate_blocks(scene, knowledge):
+    for block in blocks:
         finding = evaluate(block, scene)
         if finding and _stronger(finding, block, best.get(block["entry"])):
             best[block["entry"]] = (finding, block)
-    foreign = is_foreign(scene.log.text)
     return [
         _match(knowledge.entry_number(number), finding, block, scene.log, versions, foreign)
         for number, (finding, block) in best.items()
     ]
 
 
+@lru_cache(maxsize=4)
+def _literals_of(knowledge: Knowledge) -> Literals:
+    return Literals(knowledge.literals)
+
+
 def _candidate_blocks(scene: Scene, knowledge: Knowledge) -> list[dict[str, Any]]:
-    found = literals_in(knowledge.literals, scene.log.squeezed)
+    found = _literals_of(knowledge).found_in(scene.log.squeezed)
     return [
         *knowledge.blocks("text", (str(number) for number in found)),
         *knowledge.blocks("code", (f"{family}:{key}" for family, key in scene.codes)),
@@ -87,7 +120,7 @@ def _match(
 
         applies = applicability(entry["versions"], versions)
     if applies["state"] == "not-affected":
-        verdict = _weaker(verdict)
+        verdict = weaker(verdict)
     if foreign or entry["role"] == "wrapper":
         verdict = "possible"
     return Match(
@@ -100,10 +133,6 @@ def _match(
         weight=finding.weight,
         applies=applies,
     )
-
-
-def _weaker(verdict: str) -> str:
-    return "likely" if verdict == "certain" else "possible"
 
 
 def _code_lines(mentions: list[CodeMention], log: LogText) -> dict[tuple[str, str], list[int]]:

@@ -207,11 +207,12 @@ def _find_fact(condition: dict[str, Any], scene: Scene) -> list[Finding]:
     return [
         Finding([fact.line], {"device": fact.subject} if fact.subject else {}, _FACT_WEIGHT)
         for fact in scene.facts.get(condition["name"], [])
-        if _holds(condition, fact.value)
+        if holds(condition, fact.value)
     ]
 
 
-def _holds(condition: dict[str, Any], value: float | str) -> bool:
+def holds(condition: dict[str, Any], value: float | str) -> bool:
+    """Whether a value is as a fact condition (above, below, equals or differs) wants it."""
     if "equals" in condition or "differs" in condition:
         wanted = condition.get("equals", condition.get("differs"))
         return (str(value).lower() == str(wanted).lower()) == ("equals" in condition)

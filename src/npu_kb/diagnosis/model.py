@@ -13,6 +13,18 @@ VERDICTS = ("certain", "likely", "possible")
 """The surest first."""
 
 
+class Reports(NamedTuple):
+    """How often users reported an entry's answer as right and as wrong."""
+
+    right: int = 0
+    wrong: int = 0
+
+    @property
+    def demote(self) -> bool:
+        """Whether the entry is to be shown a verdict less sure: at least two more say wrong than say right."""
+        return self.wrong - self.right >= 2
+
+
 class Evidence(NamedTuple):
     """The line that speaks for a match; `line` counts from 1 in its source."""
 
@@ -37,6 +49,7 @@ class Match(NamedTuple):
     first_line: int
     weight: int
     applies: dict[str, Any]
+    reports: Reports = Reports()
 
     @property
     def is_claim(self) -> bool:

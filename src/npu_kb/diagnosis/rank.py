@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from npu_kb.diagnosis.model import VERDICTS, Match
+from collections.abc import Mapping
+
+from npu_kb.diagnosis.model import VERDICTS, Match, Reports
 from npu_kb.intake.times import seconds_of
 
 _ROLES = {"root": 0, "follow-on": 1, "wrapper": 2}
@@ -12,6 +14,23 @@ _BASE = {"certain": 0.95, "likely": 0.82, "possible": 0.4}
 def confidence(verdict: str, weight: int) -> float:
     """A number from 0 to 1: the verdict's base, raised a little by how much text was matched."""
     return round(_BASE[verdict] + 0.04 * min(weight, 100) / 100, 3)
+
+
+def weaker(verdict: str) -> str:
+    """The verdict a step less sure."""
+    return VERDICTS[min(VERDICTS.index(verdict) + 1, len(VERDICTS) - 1)]
+
+
+def with_feedback(matches: list[Match], feedback: Mapping[str, Reports]) -> list[Match]:
+    """The matches with the reports on their entries; one that users found wrong loses a verdict step."""
+    return [_reported(m, feedback[m.entry["id"]]) if m.entry["id"] in feedback else m for m in matches]
+
+
+def _reported(match: Match, reports: Reports) -> Match:
+    if not reports.demote or match.verdict == VERDICTS[-1]:
+        return match._replace(reports=reports)
+    verdict = weaker(match.verdict)
+    return match._replace(reports=reports, verdict=verdict, confidence=confidence(verdict, match.weight))
 
 
 def ranked(matches: list[Match]) -> list[Match]:
@@ -44,6 +63,7 @@ def _standing(match: Match) -> tuple[object, ...]:
         _ROLES[match.entry["role"]],
         VERDICTS.index(match.verdict),
         -_weight_class(match.weight),
+        min(match.reports.wrong - match.reports.right, 0),
     )
 
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from functools import cached_property
 from itertools import accumulate
+from typing import Any
 
 _SMALL = 20_000
 """Characters; below this, asking for each literal in turn is faster than building an automaton."""
+_OFTEN = 20
+"""Texts after which the automaton is built, however small they are."""
 _WORDS_OF_INTEREST = ["error", "fail", "exception", "traceback", "killed", "fatal", "npu-smi", "错误", "失败"]
 _PER_LITERAL = 100
 """Lines kept for each literal of a large log."""
@@ -14,26 +18,42 @@ _WHITE = b" \t\r\n\v\f"
 _LOWER = bytes(range(256)).lower()
 
 
-def literals_in(literals: list[str], squeezed: str) -> list[int]:
-    """Numbers of the literals that stand in the squeezed text."""
-    if len(squeezed) >= _SMALL:
+class Literals:
+    """The literals of a knowledge, and the automaton that finds all of them at once when it is worth building."""
+
+    def __init__(self, literals: list[str]) -> None:
+        self._literals = literals
+        self._asked = 0
+
+    def found_in(self, squeezed: str) -> list[int]:
+        """Numbers of the literals that stand in the squeezed text."""
+        self._asked += 1
+        if (len(squeezed) >= _SMALL or self._asked > _OFTEN) and self._automaton is not None:
+            hits = self._automaton.find_matches_as_indexes(squeezed, overlapping=True)
+            return sorted({hit[0] for hit in hits})
+        return [number for number, literal in enumerate(self._literals) if literal in squeezed]
+
+    @cached_property
+    def _automaton(self) -> Any:
         try:
             from ahocorasick_rs import AhoCorasick
         except ImportError:
-            pass
-        else:
-            hits = AhoCorasick(literals).find_matches_as_indexes(squeezed, overlapping=True)
-            return sorted({hit[0] for hit in hits})
-    return [number for number, literal in enumerate(literals) if literal in squeezed]
+            return None
+        return AhoCorasick(self._literals)
 
 
 class LiteralInterest:
     """Picks the lines of a large log that hold a literal of the knowledge or a word that tells of an error."""
 
     def __init__(self, literals: list[str]) -> None:
-        self._needles = [literal.encode() for literal in [*literals, *_WORDS_OF_INTEREST]]
-        self._left = [_PER_LITERAL] * len(self._needles)
+        self._literals = literals
+        self._left = [_PER_LITERAL] * (len(literals) + len(_WORDS_OF_INTEREST))
         self._automaton: object = None
+
+    @cached_property
+    def _needles(self) -> list[bytes]:
+        """Encoded when the first large log is met: for a small one that would be a fiftieth of the whole run."""
+        return [literal.encode() for literal in [*self._literals, *_WORDS_OF_INTEREST]]
 
     def lines(self, chunk: list[bytes]) -> list[int]:
         """Indexes of the lines of interest, at most 100 for each literal over the whole log."""

@@ -7,18 +7,14 @@ import re
 from npu_kb.diagnosis.match import Scene
 from npu_kb.diagnosis.model import Evidence, Match
 from npu_kb.intake.logtext import Line, LogText
+from npu_kb.intake.salient import salient_lines
 from npu_kb.intake.stack import is_foreign
 from npu_kb.knowledge.base import Knowledge
 
 MAX_SUGGESTIONS = 3
-_SALIENT = re.compile(
-    r"error|exception|fail|fatal|warn|cannot|unable|refused|timed? ?out|abort|killed|错误|失败|异常|超时|无法",
-    re.IGNORECASE,
-)
 _VOLATILE = re.compile(r"0x[0-9a-f]+|[/\w.-]*/[\w./-]+|\d+(?:[.:]\d+)+|\b\d+\b", re.IGNORECASE)
 _LINE_CHARS = 1_000
 _QUERY_CHARS = 600
-_SHORT_LINES = 5
 _FUZZY_CUTOFF = 86
 """Percent of likeness (rapidfuzz partial ratio) from which an entry's text counts as nearly there."""
 _FUZZY_LENGTH = 20
@@ -62,13 +58,6 @@ def _near_entries(log: LogText, knowledge: Knowledge, known: set[str]) -> list[M
         if ratio >= _FUZZY_CUTOFF or (hit.score >= _LEAST_SCORE and hit.coverage >= _LEAST_COVERAGE):
             matches.append(_suggestion(entry, line, ratio, hit.score))
     return sorted(matches, key=lambda match: -match.confidence)
-
-
-def salient_lines(log: LogText) -> list[Line]:
-    """The lines that speak of an error, the last ones first; all of a short text."""
-    if len(log.lines) <= _SHORT_LINES:
-        return log.lines
-    return [line for line in reversed(log.lines) if _SALIENT.search(line.text[:_LINE_CHARS])][:8]
 
 
 def _nearest_line(entry: dict[str, object], lines: list[Line]) -> tuple[Line, float]:

@@ -10,6 +10,8 @@ _ESCAPES = re.compile(
 )
 _GAP = re.compile(r" {5,}")
 
+_PROGRAM = r"[\w.:-]*\w (?![\w.]*(?:Error|Exception|Warning)\b)[\w./@-]{1,60}(?:\[\d+\])?: "
+"""Host and program of syslog; neither is the name of an exception."""
 _PREFIXES = [
     r"(?:> ?)+",  # Markdown quote
     r"```\w*\s*$",  # Markdown fence
@@ -18,8 +20,8 @@ _PREFIXES = [
     r"\[\d+,\d+\]<std(?:out|err)>:\s?",  # mpirun --tag-output
     r"\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d) std(?:out|err) [FP] ",  # Kubernetes container log
     r"[\w.-]{1,60}\s+\| ",  # docker compose
-    r"(?:<\d{1,3}>)?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.:-]+ [\w./@-]{1,60}(?:\[\d+\])?: ",  # syslog, journald
-    r"\d{4}-\d\d-\d\dT[\d:.,]+(?:Z|[+-]\d\d:?\d\d)? [\w.:-]+ [\w./@-]{1,60}(?:\[\d+\])?: ",  # journald -o short-iso
+    r"(?:<\d{1,3}>)?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d " + _PROGRAM,  # syslog, journald
+    r"\d{4}-\d\d-\d\dT[\d:.,]+(?:Z|[+-]\d\d:?\d\d)? " + _PROGRAM,  # journald -o short-iso
     r"(?:kern|user|daemon)\s*:\s*[a-z]{3,7}\s*:\s",  # dmesg -x
     r"\[\s*\d{1,9}\.\d{6}\]\s?",  # dmesg
     r"\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d [\d:]{8} \d{4}\]\s?",  # dmesg -T

@@ -15,7 +15,7 @@ from npu_kb.intake.logtext import MAX_LINE, Line, LogText, lines_of
 
 WHOLE_BYTES = 2_000_000
 """Up to this size a log is read whole; of a larger one the lines around possible evidence are kept."""
-_CHUNK = 1_000_000
+_CHUNK = 1 << 19
 _OVERLAP = 2_000
 _CONTEXT = 12
 """Lines kept before and after a line of interest."""
@@ -35,7 +35,7 @@ def read_logs(names: list[str], interest: Interest) -> LogText:
     lines: list[Line] = []
     for name in names or ["-"]:
         try:
-            for path in _files_in(name) if name != "-" and os.path.isdir(name) else [name]:
+            for path in files_in(name) if name != "-" and os.path.isdir(name) else [name]:
                 lines += _read_one(path, interest)
         except OSError as error:
             raise NpuKbError(f"{name}: cannot be read: {error.strerror}; give a readable file or `-`") from None
@@ -51,7 +51,7 @@ def _read_one(name: str, interest: Interest) -> list[Line]:
         return read_stream(stream, name, interest)
 
 
-def _files_in(folder: str) -> list[str]:
+def files_in(folder: str) -> list[str]:
     """The regular files below a folder, the last changed first; links are not followed."""
     found: list[tuple[float, str]] = []
     for parent, _, files in os.walk(folder):
@@ -71,37 +71,44 @@ def read_stream(stream: BinaryIO, source: str, interest: Interest) -> list[Line]
     head = stream.read(WHOLE_BYTES + 1)
     if len(head) <= WHOLE_BYTES:
         return lines_of(head, source)
-    return _interesting_lines(_utf8_chunks(head, stream), source, interest)
+    return _interesting_lines(utf8_chunks(head, stream), source, interest)
 
 
-def _utf8_chunks(head: bytes, stream: BinaryIO) -> Iterator[bytes]:
+class Reader(Protocol):
+    """A stream as far as it is read here."""
+
+    def read(self, size: int = -1, /) -> bytes:
+        """At most so many bytes; none at the end."""
+
+
+def utf8_chunks(head: bytes, stream: Reader) -> Iterator[bytes]:
     """The stream in chunks that end at a line's end where there is one, re-encoded if it is not UTF-8."""
     import codecs
 
-    encoding = _encoding_of(head)
+    encoding = encoding_of(head)
     decoder = codecs.getincrementaldecoder(encoding)("replace") if encoding else None
     rest = b""
     for raw in _raw_chunks(head, stream):
-        data = rest + (decoder.decode(raw).encode("utf-8", "replace") if decoder else raw)
+        data = decoder.decode(raw).encode("utf-8", "replace") if decoder else raw
         cut = data.rfind(b"\n") + 1
-        if not cut and len(data) < _CHUNK:
-            rest = data
+        if not cut and len(rest) + len(data) < _CHUNK:
+            rest += data
             continue
         cut = cut or len(data)
-        yield data[:cut]
-        rest = data[cut:] if cut < len(data) else b""
+        yield b"".join((rest, memoryview(data)[:cut]))
+        rest = data[cut:]
     if rest:
         yield rest
 
 
-def _raw_chunks(head: bytes, stream: BinaryIO) -> Iterator[bytes]:
+def _raw_chunks(head: bytes, stream: Reader) -> Iterator[bytes]:
     for at in range(0, len(head), _CHUNK):
         yield head[at : at + _CHUNK]
     while chunk := stream.read(_CHUNK):
         yield chunk
 
 
-def _encoding_of(head: bytes) -> str | None:
+def encoding_of(head: bytes) -> str | None:
     """Name of the encoding if it is not UTF-8."""
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return "utf-16"

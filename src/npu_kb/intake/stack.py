@@ -7,7 +7,7 @@ from functools import cache
 
 _ASCEND = (
     r"昇腾|compiler_depend\.ts|(?<![a-z])(?:npu|ascend|hccl|hccn|cann(?!ot|[a-z])|aclnn|acl(?:rt|graph|mdl|op)?(?![a-z])|atb(?![a-z])|davinci|hisi|mindspore"
-    r"|mindie|mindx|msrun|devmm|devdrv|drvmngr|plog(?![a-z])|tbe(?![a-z])|te_fusion|bishengir|bisheng|torchair|aicore|aicpu"
+    r"|mindie|mindx|mindspeed|megatron_adaptor|msmodelslim|llmdatadist|msrun|devmm|devdrv|drvmngr|plog(?![a-z])|tbe(?![a-z])|te_fusion|bishengir|bisheng|torchair|aicore|aicpu"
     r"|err0\d{4}|err99999|rankid:|dcmi|910[ab]|910_93|310[pb]|slog(?:d|_)|tsdaemon|msnpureport|e[a-z]9999|e[ijlz]0\d{3})"
 )
 _FOREIGN = (
@@ -18,8 +18,12 @@ _FOREIGN = (
 
 def is_foreign(text: str) -> bool:
     """The text speaks of another vendor's accelerators and nowhere of Ascend."""
-    lowered = text.lower()
-    return _regex(_FOREIGN).search(lowered) is not None and _regex(_ASCEND).search(lowered) is None
+    return _regex(_FOREIGN).search(text.lower()) is not None and not speaks_of_ascend(text)
+
+
+def speaks_of_ascend(text: str) -> bool:
+    """Whether a text names anything of the Ascend stack."""
+    return _regex(_ASCEND).search(text.lower()) is not None
 
 
 @cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from npu_kb.diagnosis.model import SCHEMA, Diagnosis, Match
+from npu_kb.diagnosis.model import SCHEMA, Diagnosis, Match, Reports
 from npu_kb.diagnosis.rank import explanations
 from npu_kb.intake.structure import read_exceptions, read_names
 from npu_kb.knowledge.base import Knowledge
@@ -40,11 +40,17 @@ def match_document(match: Match, knowledge: Knowledge, explained_by: str | None 
         **{name: entry[name] for name in ("severity", "role", "layer", "topic", "title", "symptom", "cause")},
         **{name: entry[name] for name in ("fix", "diagnose", "verify")},
         "applies": _with_commands(match.applies, knowledge),
+        "feedback": _feedback(match.reports),
         "explained_by": explained_by,
         "captures": match.captures,
         "evidence": [{"source": e.source, "line": e.line, "text": e.text} for e in match.evidence],
         "references": entry["references"],
     }
+
+
+def _feedback(reports: Reports) -> dict[str, Any] | None:
+    """What users reported of the entry here, and whether that made the match less sure; None without reports."""
+    return {**reports._asdict(), "demoted": reports.demote} if any(reports) else None
 
 
 def _with_commands(applies: dict[str, Any], knowledge: Knowledge) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from npu_kb.intake.clean import printable
-from npu_kb.render.terminal import applies_note
+from npu_kb.render.terminal import applies_note, feedback_note
 from npu_kb.render.text import EFFECT_NAMES, VERDICT_NAMES, choose, label
 
 _SPECIAL = str.maketrans({**{char: "\\" + char for char in "\\`*[]#"}, "<": "&lt;", ">": "&gt;", "&": "&amp;"})
@@ -40,6 +40,8 @@ def _match(match: dict[str, Any], lang: str) -> list[str]:
     lines += paragraphs("cause", match["cause"], lang)
     if note := applies_note(match["applies"], lang):
         lines += [f"**{label('applies', lang)}** {plain(note)}", ""]
+    if note := feedback_note(match, lang):
+        lines += [f"**{label('feedback', lang)}** {plain(note)}", ""]
     return [*lines, *remedies(match, lang), *sources(match["references"])]
 
 

@@ -68,6 +68,8 @@ def _match_block(page: Page, match: dict[str, Any], full: bool) -> None:
     page.field("cause", choose(match["cause"], page.lang))
     if note := applies_note(match["applies"], page.lang):
         page.field("applies", [note])
+    if note := feedback_note(match, page.lang):
+        page.field("feedback", [note])
     remedies(page, match)
     if full:
         references(page, match["references"])
@@ -93,6 +95,20 @@ def applies_note(applies: dict[str, Any], lang: str) -> str:
     return f"{seen} 不在受影响范围内（{span}）。" if zh else f"{seen} is outside the affected range ({span})."
 
 
+def feedback_note(match: dict[str, Any], lang: str) -> str:
+    """What the team reported of the match's entry, in one sentence; nothing where that moved nothing."""
+    feedback, zh = match["feedback"], lang == "zh"
+    if feedback and feedback["demoted"]:
+        wrong, verdict = feedback["wrong"], choose(VERDICT_NAMES[match["verdict"]], lang)[0]
+        if zh:
+            return f"团队已 {wrong} 次标为误判，降为“{verdict}”。"
+        return f"your team marked this wrong {wrong} times: shown as {verdict}."
+    if feedback and feedback["right"] > feedback["wrong"]:
+        right = feedback["right"]
+        return f"团队已 {right} 次确认正确。" if zh else f"your team marked this right {right}x."
+    return ""
+
+
 def _short_list(page: Page, heading: str, matches: list[dict[str, Any]]) -> None:
     if not matches:
         return
@@ -102,6 +118,8 @@ def _short_list(page: Page, heading: str, matches: list[dict[str, Any]]) -> None
         verdict = choose(VERDICT_NAMES[match["verdict"]], page.lang)[0]
         for title in choose(match["title"], page.lang):
             page.paragraph(f"{verdict}: {title}", 2)
+        if note := feedback_note(match, page.lang):
+            page.paragraph(note, 4)
         if match["verdict"] != "possible":
             evidence = match["evidence"][0]
             page.paragraph(clipped(_placed(evidence, page.lang), 74), 4, "red")

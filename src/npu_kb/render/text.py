@@ -106,6 +106,7 @@ LABELS: dict[str, dict[str, str]] = {
     "sources": {"en": "Sources", "zh": "来源"},
     "seen": {"en": "Seen in", "zh": "证据"},
     "applies": {"en": "Versions", "zh": "版本"},
+    "feedback": {"en": "Feedback", "zh": "反馈"},
     "codes": {"en": "Codes in this log", "zh": "日志中的错误码"},
     "independent": {"en": "Another, independent fault", "zh": "另一个独立的故障"},
     "follows": {"en": "Follows from it, or is said beside it", "zh": "由其引发或伴随出现"},
@@ -127,6 +128,7 @@ LABELS: dict[str, dict[str, str]] = {
         "zh": "该条目描述的故障没有报错输出，只能按现象描述查找。",
     },
     "related": {"en": "Related", "zh": "相关"},
+    "former": {"en": "is a former id; the entry is now", "zh": "为旧编号，现条目为"},
 }
 
 VERDICT_NAMES = {

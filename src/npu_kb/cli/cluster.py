@@ -1,0 +1,77 @@
+"""`npu-kb cluster`: which rank of a job failed first, and why, from the logs of all of them."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from npu_kb.cli.options import FOUND, NONE, add_output, colour, language, load_knowledge, print_json, width
+from npu_kb.errors import NpuKbError
+
+if TYPE_CHECKING:
+    from npu_kb.cluster.observation import Row
+    from npu_kb.knowledge.base import Knowledge
+
+_BY = ["rank", "host", "device"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "paths", nargs="+", metavar="PATH", help="folders, archives and files with the logs of all ranks"
+    )
+    add_telling(parser)
+
+
+def add_telling(parser: argparse.ArgumentParser) -> None:
+    """The options that say how the answer is shown."""
+    parser.add_argument("--timeline", action="store_true", help="the first event of each rank, in the order of time")
+    parser.add_argument("--by", choices=_BY, help="as --timeline, for each rank, host or device")
+    parser.add_argument("--plot", metavar="FILE", help="draw the timeline into FILE.svg or FILE.html")
+    add_output(parser, ["text", "json"])
+
+
+def run(options: argparse.Namespace) -> int:
+    from npu_kb.cluster.scan import scan_paths
+
+    knowledge = load_knowledge(options)
+    return tell(options, scan_paths(options.paths, knowledge), knowledge)
+
+
+def tell(options: argparse.Namespace, rows: Iterable[Row], knowledge: Knowledge) -> int:
+    """Show the story of the rows as the options ask; the exit status."""
+    from npu_kb.cluster.timeline import story_of
+    from npu_kb.render.cluster_document import cluster_document
+
+    document = cluster_document(story_of(rows, knowledge), knowledge)
+    if plot := getattr(options, "plot", None):
+        _draw(document, plot)
+    if options.format == "json":
+        print_json(document)
+    else:
+        sys.stdout.write(_text(document, options))
+    return FOUND if document["faults"] else NONE
+
+
+def _text(document: dict[str, Any], options: argparse.Namespace) -> str:
+    from npu_kb.render.cluster import cluster_text, timeline_text
+    from npu_kb.render.page import Page
+
+    page = Page(language(options), colour(options), width())
+    by = getattr(options, "by", None) or ("rank" if getattr(options, "timeline", False) else "")
+    return timeline_text(document, page, by) if by else cluster_text(document, page)
+
+
+def _draw(document: dict[str, Any], path: str) -> None:
+    from npu_kb.render.timeline_svg import timeline_html, timeline_svg
+
+    form = path.lower().rpartition(".")[2]
+    if form not in ("svg", "html"):
+        raise NpuKbError(f"{path}: --plot draws .svg or .html; name the file so")
+    picture = timeline_svg(document) if form == "svg" else timeline_html(document)
+    try:
+        with open(path, "w", encoding="utf-8", errors="replace") as file:  # noqa: PTH123
+            file.write(picture)
+    except OSError as error:
+        raise NpuKbError(f"{path}: cannot be written: {error.strerror}; give another file") from None

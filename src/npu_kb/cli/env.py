@@ -1,0 +1,117 @@
+"""`npu-kb env`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from npu_kb.cli.options import FOUND, NONE, add_output, colour, language, load_knowledge, print_json, width
+from npu_kb.errors import NpuKbError
+
+if TYPE_CHECKING:
+    from npu_kb.environment.snapshot import Snapshot
+    from npu_kb.knowledge.base import Knowledge
+
+_ACTIONS = {"show": 0, "save": 1, "compare": 2, "judge": 0}
+"""What can be done, and how many names may follow."""
+_USES = "npu-kb env, npu-kb env save [FILE], npu-kb env compare A B, npu-kb env judge"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "action",
+        nargs="?",
+        choices=[*_ACTIONS],
+        default="show",
+        help="show it (default), save it as JSON, compare two saved ones, or judge whether the versions go together",
+    )
+    parser.add_argument("names", nargs="*", metavar="FILE", help="save: the file; compare: the two snapshots")
+    parser.add_argument("--all", action="store_true", help="compare also what changes by the minute")
+    add_source(parser)
+    add_output(parser, ["text", "json"])
+
+
+def add_source(parser: argparse.ArgumentParser) -> None:
+    """The options that say which machine is meant."""
+    parser.add_argument(
+        "--from", nargs="+", dest="pasted", metavar="FILE", help="read pasted outputs or a snapshot, not this machine"
+    )
+    parser.add_argument("--root", default="/", metavar="DIR", help="read files below this folder (default: /)")
+    parser.add_argument("--name", help="what to call the machine in the snapshot (default: <host>)")
+
+
+def run(options: argparse.Namespace) -> int:
+    if len(options.names) > _ACTIONS[options.action] or (options.action == "compare" and len(options.names) < 2):
+        raise NpuKbError(f"env {options.action}: wrong number of files; use {_USES}")
+    if options.action == "compare":
+        return _compare(options)
+    if options.action == "judge":
+        return _judge(options)
+    knowledge = load_knowledge(options)
+    snapshot = snapshot_of(options, knowledge)
+    if options.action == "save":
+        from npu_kb.environment.snapshot import write_snapshot
+
+        write_snapshot(snapshot, options.names[0] if options.names else None)
+    elif options.format == "json":
+        print_json(snapshot.document())
+    else:
+        _show(snapshot, options, knowledge)
+    return FOUND if snapshot.versions or snapshot.facts or snapshot.chips else NONE
+
+
+def _show(snapshot: Snapshot, options: argparse.Namespace, knowledge: Knowledge) -> None:
+    """The snapshot, and behind it the versions that do not go together."""
+    from npu_kb.environment.evidence import judged, unsupported
+    from npu_kb.render.environment import snapshot_text
+    from npu_kb.render.judgement import judgement_text
+
+    style = (language(options), colour(options), width())
+    sys.stdout.write(snapshot_text(snapshot, *style))
+    if wrong := unsupported(judged(snapshot, knowledge)):
+        sys.stdout.write("\n" + judgement_text(wrong, *style))
+
+
+def snapshot_of(options: argparse.Namespace, knowledge: Knowledge) -> Snapshot:
+    """The snapshot of this machine, of pasted outputs, or the kept one that is given in their place."""
+    if options.pasted:
+        from npu_kb.environment.pasted import snapshot_from
+
+        return snapshot_from(options.pasted, options.name)
+    import os
+    from pathlib import Path
+
+    from npu_kb.environment.probe import probe
+    from npu_kb.environment.root import Root
+
+    if not Path(options.root).is_dir():
+        raise NpuKbError(f"{options.root}: is no folder; --root names one that holds usr/, etc/ and dev/ of a machine")
+    return probe(knowledge, Root(options.root), os.environ, options.name)
+
+
+def _judge(options: argparse.Namespace) -> int:
+    from npu_kb.environment.evidence import judged
+    from npu_kb.render.judgement import judgement_document, judgement_text
+
+    knowledge = load_knowledge(options)
+    judgements = judged(snapshot_of(options, knowledge), knowledge)
+    if options.format == "json":
+        print_json(judgement_document(judgements))
+    else:
+        sys.stdout.write(judgement_text(judgements, language(options), colour(options), width()))
+    return FOUND if judgements else NONE
+
+
+def _compare(options: argparse.Namespace) -> int:
+    from npu_kb.environment.compare import compare
+    from npu_kb.environment.snapshot import read_snapshot
+    from npu_kb.render.environment import differences_text
+
+    first, second = (read_snapshot(name) for name in options.names)
+    differences = compare(first, second, options.all)
+    if options.format == "json":
+        print_json({"schema": "npu-kb/comparison/1", "differences": [row._asdict() for row in differences]})
+    else:
+        sys.stdout.write(differences_text(differences, language(options), colour(options), width()))
+    return FOUND if differences else NONE

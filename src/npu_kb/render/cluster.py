@@ -1,0 +1,196 @@
+"""The answer for a cluster on one screen: the first fault, what follows from it, who is missing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from npu_kb.render.cluster_document import first_events, number_ranges
+from npu_kb.render.page import Page, remedies
+from npu_kb.render.text import VERDICT_NAMES, choose, clipped
+
+_MOST_ROWS = 8
+_TEXTS = {
+    "first": {"en": "FIRST FAULT", "zh": "首个故障"},
+    "nothing": {"en": "No fault was found in {sources} logs.", "zh": "在 {sources} 份日志中没有发现故障。"},
+    "others": {"en": "Another, independent fault", "zh": "另一个独立的故障"},
+    "unsure": {
+        "en": "Which of the first two came first is not sure: their times are missing or within 5 seconds.",
+        "zh": "前两个故障的先后不确定：缺少时间，或相差不到 5 秒。",
+    },
+    "followers": {"en": "What follows", "zh": "后续现象"},
+    "parties": {"en": "{count:>6} ranks or hosts", "zh": "{count:>6} 个 rank 或主机"},
+    "from": {"en": "from {time}", "zh": "自 {time}"},
+    "where": {"en": "{party}{place}", "zh": "{party}{place}"},
+    "more": {"en": "and {count} more", "zh": "等，另有 {count} 个"},
+    "ranks": {
+        "en": "Ranks: {expected} in the job, logs of {with_logs} on {hosts} hosts.",
+        "zh": "作业共 {expected} 个 rank，读到 {with_logs} 个 rank 的日志，来自 {hosts} 台主机。",
+    },
+    "without_logs": {"en": "No logs of rank {ranks}.", "zh": "缺少日志的 rank：{ranks}。"},
+    "without_error": {"en": "Without any error: rank {ranks}.", "zh": "没有任何报错的 rank：{ranks}。"},
+    "clock": {
+        "en": "Clock of {host}: {seconds} s {side} the others, as communicators of {ranks} ranks tell; corrected.",
+        "zh": "{host} 的时钟比其他主机{side} {seconds} 秒（依据 {ranks} 个 rank 的通信域建立时间），已校正。",
+    },
+    "ahead": {"en": "ahead of", "zh": "快"},
+    "behind": {"en": "behind", "zh": "慢"},
+    "skipped": {
+        "en": "Not read: {count} sources, first {source} ({why}).",
+        "zh": "未读取 {count} 份，首个为 {source}（{why}）。",
+    },
+    "hint": {
+        "en": "npu-kb cluster --timeline, --by host and --plot FILE.svg show more.",
+        "zh": "更多信息：npu-kb cluster --timeline、--by host、--plot FILE.svg。",
+    },
+}
+_REASONS = {
+    "lost": {
+        "en": "{count} ranks lost its heartbeat: its process ended, or its network did.",
+        "zh": "{count} 个 rank 丢失了它的心跳：进程已退出或网络中断。",
+    },
+    "stuck": {"en": "{count} ranks say that it is stuck.", "zh": "{count} 个 rank 指出它已卡住。"},
+    "cqe": {
+        "en": "{count} ranks had RDMA errors (CQE) towards it.",
+        "zh": "{count} 个 rank 到它的 RDMA 通信出错（CQE）。",
+    },
+    "absent": {
+        "en": "{count} ranks say that it never connected.",
+        "zh": "{count} 个 rank 指出它始终没有建链。",
+    },
+    "version": {
+        "en": "Its version is another than that of the {count} others that compared.",
+        "zh": "它的版本与另外 {count} 个 rank 不一致。",
+    },
+    "differs": {
+        "en": "Its arguments are others than those of {count} ranks.",
+        "zh": "它的通信参数与另外 {count} 个 rank 不一致。",
+    },
+    "collective": {
+        "en": "It was in another collective operation than {count} ranks.",
+        "zh": "它执行的集合通信算子与另外 {count} 个 rank 不同。",
+    },
+    "waited-for": {
+        "en": "{count} ranks wait for it, directly or through others, and it waits for nobody.",
+        "zh": "{count} 个 rank 直接或间接等待它，而它不等待任何 rank。",
+    },
+    "silent": {
+        "en": "Its logs tell no error while {count} ranks timed out; the time is that of its last line.",
+        "zh": "{count} 个 rank 超时，而它的日志没有报错；时间取其最后一行。",
+    },
+    "no-logs": {
+        "en": "There are no logs of it, while {count} ranks timed out. Collect its logs first.",
+        "zh": "{count} 个 rank 超时，而缺少它的日志，请先采集。",
+    },
+    "late": {
+        "en": "It timed out well after {count} others, so it came last to the operation: a slow rank.",
+        "zh": "它的超时明显晚于另外 {count} 个 rank，即最后进入该算子：慢 rank。",
+    },
+    "restarted": {
+        "en": "Its process ended and began again, and {count} ranks timed out.",
+        "zh": "它的进程退出后重新启动，{count} 个 rank 超时。",
+    },
+}
+
+
+def cluster_text(document: dict[str, Any], page: Page) -> str:
+    """The one-screen answer; how to mend the first fault stands at its end."""
+    faults = document["faults"]
+    if not faults:
+        page.paragraph(_said("nothing", page, sources=document["sources"]["read"]))
+    for number, fault in enumerate(faults[:4]):
+        _first_fault(page, fault) if number == 0 else _other_fault(page, fault, number == 1)
+    if not document["order_is_sure"]:
+        page.paragraph(_said("unsure", page), 2, "dim")
+    _followers(page, document["followers"])
+    _ranks(page, document)
+    if faults and "cause" in faults[0]:
+        page.blank()
+        page.field("cause", choose(faults[0]["cause"], page.lang))
+        remedies(page, {**faults[0], "diagnose": faults[0]["diagnose"][:1]})
+    page.blank()
+    page.paragraph(_said("hint", page), 0, "dim")
+    return page.text()
+
+
+def _first_fault(page: Page, fault: dict[str, Any]) -> None:
+    verdict = choose(VERDICT_NAMES[fault["verdict"]], page.lang)[0]
+    page.paragraph(f"{_said('first', page)}  {_where(fault, page)}  {fault['time_text']}", 0, "bold")
+    page.paragraph(f"{verdict}  {_title(fault, page)}", 0, "bold")
+    page.blank()
+    if fault["reason"] and "title" in fault:
+        page.paragraph(_reason(fault, page))
+    for evidence in fault["evidence"]:
+        page.paragraph(
+            clipped(f"{evidence['source']}:{evidence['line']}: {evidence['text']}", 3 * page.width), 0, "red"
+        )
+
+
+def _other_fault(page: Page, fault: dict[str, Any], heading: bool) -> None:
+    page.blank()
+    if heading:
+        page.paragraph(_said("others", page), 0, "bold")
+    page.paragraph(f"{_where(fault, page)}  {fault['time_text']}  {_title(fault, page)}", 2)
+    if fault["reason"] and "title" in fault:
+        page.paragraph(_reason(fault, page), 4)
+
+
+def _followers(page: Page, rows: list[dict[str, Any]]) -> None:
+    if not rows:
+        return
+    page.blank()
+    page.paragraph(_said("followers", page), 0, "bold")
+    for row in rows[:_MOST_ROWS]:
+        start = _said("from", page, time=row["time_text"]) if row["time_text"] else ""
+        title = choose(row["title"], page.lang)[0]
+        text = f"{_said('parties', page, count=row['parties'])}  {start}  {row['entry']}: {title}"
+        page.paragraph(clipped(text, page.width - 2))
+
+
+def _ranks(page: Page, document: dict[str, Any]) -> None:
+    page.blank()
+    ranks = document["ranks"]
+    if ranks["expected"]:
+        page.paragraph(_said("ranks", page, **ranks | {"hosts": len(document["hosts"])}))
+    for name in ("without_logs", "without_error"):
+        if ranks[name] and len(ranks[name]) < ranks["expected"]:
+            page.paragraph(clipped(_said(name, page, ranks=number_ranges(ranks[name])), 2 * page.width))
+    for clock in document["clocks"]:
+        side = _said("ahead" if clock["seconds"] > 0 else "behind", page)
+        page.paragraph(_said("clock", page, **clock | {"side": side, "seconds": f"{abs(clock['seconds']):.1f}"}))
+    if skipped := document["sources"]["skipped"]:
+        page.paragraph(_said("skipped", page, count=len(skipped), **skipped[0]))
+
+
+def timeline_text(document: dict[str, Any], page: Page, by: str) -> str:
+    """The first event of each rank, host or device: one line each, in the order of time."""
+    for event in first_events(document, by):
+        more = f" (+{event['more']})" if event["more"] else ""
+        row = f"{event['time_text'] or '-':<23}  {event['group']:<12}  {event['part']:<9}  {event['entry']}{more}"
+        page.paragraph(clipped(row, page.width))
+    return page.text()
+
+
+def _where(fault: dict[str, Any], page: Page) -> str:
+    """`rank 5 (node0, device 5)` and, if the fault is of several, how many more."""
+    party = fault["parties"][0]
+    place = [party["host"]] if party["rank"] is not None and party["host"] else []
+    if party["rank"] is not None and party["device"] is not None:
+        place.append(f"device {party['device']}")
+    more = len(fault["parties"]) - 1
+    name = party["party"] + (f" ({', '.join(place)})" if place else "")
+    return f"{name} {_said('more', page, count=more)}" if more else name
+
+
+def _title(fault: dict[str, Any], page: Page) -> str:
+    """What happened: the entry's title, else the bare reason."""
+    if "title" in fault:
+        return f"{choose(fault['title'], page.lang)[0]} [{fault['entry']}]"
+    return _reason(fault, page)
+
+
+def _reason(fault: dict[str, Any], page: Page) -> str:
+    return choose(_REASONS[fault["reason"]], page.lang)[0].format(count=len(fault["named_by"]))
+
+
+def _said(name: str, page: Page, **values: Any) -> str:
+    return choose(_TEXTS[name], page.lang)[0].format(**values)

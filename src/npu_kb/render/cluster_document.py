@@ -1,0 +1,164 @@
+"""A cluster's story as a plain document, the JSON contract `npu-kb/cluster/1`; text and picture start from it."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+from npu_kb.cluster.timeline import Event, Fault, Story
+from npu_kb.cluster.who import Party
+from npu_kb.intake.clean import printable
+from npu_kb.knowledge.base import Knowledge
+from npu_kb.render.document import entry_document
+
+SCHEMA = "npu-kb/cluster/1"
+_SURE_APART = 5.0
+"""Seconds between two faults from which their order is sure."""
+_MOST_FAULTS, _MOST_EVIDENCE = 20, 3
+
+
+def cluster_document(story: Story, knowledge: Knowledge) -> dict[str, Any]:
+    """All that the story tells; times are UTC seconds of one clock, with their text beside them."""
+    who = story.who
+    complaining = {event.party.rank for event in story.events if event.severity != "benign"}
+    skipped = sorted((s.source, s.skipped) for s in story.summaries if s.skipped)
+    return {
+        "schema": SCHEMA,
+        "ranks": {
+            "expected": who.world,
+            "with_logs": len(who.logged),
+            "without_logs": sorted(set(range(who.world)) - who.logged),
+            "without_error": sorted(who.logged - complaining),
+        },
+        "hosts": sorted({party.host for party in who.parties.values() if party.host}),
+        "sources": {
+            "read": len(story.summaries) - len(skipped),
+            "bytes": sum(summary.bytes for summary in story.summaries),
+            "skipped": [{"source": source, "why": why} for source, why in skipped],
+        },
+        "clocks": [difference._asdict() for difference in story.clocks.differences],
+        "order_is_sure": _order_is_sure(story.faults),
+        "faults": [_fault(fault, story, knowledge) for fault in story.faults[:_MOST_FAULTS]],
+        "followers": _followers(story, knowledge),
+        "timeline": [_event(event) for event in story.events],
+    }
+
+
+def _order_is_sure(faults: list[Fault]) -> bool:
+    if len(faults) < 2:
+        return True
+    first, second = faults[0].time, faults[1].time
+    return first is not None and second is not None and second - first > _SURE_APART
+
+
+def _fault(fault: Fault, story: Story, knowledge: Knowledge) -> dict[str, Any]:
+    entry = knowledge.entry(fault.entry)
+    captures = fault.events[0].observation.captures if fault.events else {}
+    written = entry_document(entry, knowledge, captures) if entry else {}
+    names = ("title", "severity", "cause", "fix", "diagnose", "verify")
+    return {
+        "entry": fault.entry,
+        "reason": fault.reason,
+        "verdict": fault.verdict,
+        **_moment(fault.time),
+        "parties": [_party(party) for party in fault.parties],
+        "named_by": sorted(fault.named_by, key=_natural),
+        "evidence": _evidence(fault, story),
+        **{name: written[name] for name in names if name in written},
+    }
+
+
+def _evidence(fault: Fault, story: Story) -> list[dict[str, Any]]:
+    """The lines that tell the fault, and one that names its party."""
+    told = [event.observation for event in fault.events[:_MOST_EVIDENCE]]
+    times = [event.time for event in fault.events[:_MOST_EVIDENCE]]
+    if fault.clue:
+        told.append(fault.clue)  # type: ignore[arg-type]  # it has a source, a line and a text as well
+        times.append(story.clocks.true_time(fault.clue.source, fault.clue.time))
+    return [
+        {"source": row.source, "line": row.line, "text": printable(row.text.strip()), **_moment(time)}
+        for row, time in zip(told, times, strict=True)
+    ]
+
+
+def _followers(story: Story, knowledge: Knowledge) -> list[dict[str, Any]]:
+    """What follows, by entry: the most widespread first."""
+    groups: dict[str, list[Event]] = defaultdict(list)
+    for event in story.followers:
+        groups[event.observation.entry].append(event)
+    rows = [
+        {
+            "entry": id,
+            "title": (knowledge.entry(id) or {}).get("title", {"en": id}),
+            "parties": len({event.party._replace(pid=None) for event in events}),
+            "lines": sum(event.observation.count for event in events),
+            **_moment(events[0].time),
+        }
+        for id, events in groups.items()
+    ]
+    return sorted(rows, key=lambda row: (-row["parties"], row["time"] is None, row["time"] or 0.0, row["entry"]))
+
+
+def _event(event: Event) -> dict[str, Any]:
+    row = event.observation
+    return {
+        **_moment(event.time),
+        **_party(event.party),
+        "entry": row.entry,
+        "part": event.part,
+        "severity": event.severity,
+        "verdict": row.verdict,
+        "source": row.source,
+        "line": row.line,
+        "count": row.count,
+        "text": printable(row.text.strip()),
+    }
+
+
+def _party(party: Party) -> dict[str, Any]:
+    return {"party": party.name, **party._asdict()}
+
+
+def _moment(seconds: float | None) -> dict[str, Any]:
+    if seconds is None or not 0 <= seconds < 253_402_300_800:  # the year 10,000
+        return {"time": None, "time_text": ""}
+    whole = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(seconds))
+    return {"time": round(seconds, 6), "time_text": f"{whole}.{int(seconds % 1 * 1000):03d}"}
+
+
+def _natural(name: str) -> tuple[str, int]:
+    word, _, number = name.rpartition(" ")
+    return (word, int(number)) if number.isdigit() else (name, -1)
+
+
+def first_events(document: dict[str, Any], by: str) -> list[dict[str, Any]]:
+    """The first event of each rank, host or device, in the order of time, with how many more it has (`more`).
+
+    Benign lines and bare wrappers are not counted.
+    """
+    groups: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for event in document["timeline"]:
+        if event["severity"] != "benign" and event["part"] != "wrapper" and (name := _group(event, by)):
+            groups[name].append(event)
+    return [{**events[0], "group": name, "more": len(events) - 1} for name, events in groups.items()]
+
+
+def _group(event: dict[str, Any], by: str) -> str:
+    if by == "host":
+        return str(event["host"])
+    if by == "device":
+        return f"{event['host']} {event['device']}" if event["device"] is not None else ""
+    return str(event["party"])
+
+
+def number_ranges(numbers: Iterable[int]) -> str:
+    """Numbers in ascending order as `0-3, 7, 9-12`."""
+    ranges: list[list[int]] = []
+    for number in numbers:
+        if ranges and number == ranges[-1][1] + 1:
+            ranges[-1][1] = number
+        else:
+            ranges.append([number, number])
+    return ", ".join(f"{first}-{last}" if last > first else str(first) for first, last in ranges)

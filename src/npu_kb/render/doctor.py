@@ -1,0 +1,52 @@
+"""What is wrong with a machine, as terminal text: causes, versions that do not fit, and what could not be read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from npu_kb.environment.evidence import unsupported
+from npu_kb.render.environment import missing_line
+from npu_kb.render.judgement import judgement_text
+from npu_kb.render.page import Page
+from npu_kb.render.terminal import diagnosis_text
+from npu_kb.render.text import choose
+
+if TYPE_CHECKING:
+    from npu_kb.environment.judge import Judgement
+    from npu_kb.environment.snapshot import Snapshot
+
+_TEXTS = {
+    "well": {
+        "en": "Nothing wrong found in {facts} facts and {versions} versions.",
+        "zh": "检查了 {facts} 项事实和 {versions} 个版本，未发现问题。",
+    },
+    "missing": {"en": "Not read, so nothing is said of it", "zh": "以下内容未能读取，未作判断"},
+}
+
+
+def doctor_text(
+    document: dict[str, Any],
+    judgements: list[Judgement],
+    snapshot: Snapshot,
+    lang: str,
+    colour: bool,
+    width: int,
+    full: bool,
+) -> str:
+    """First the causes, then the versions; `full` shows every match, and the pairs that go together too."""
+    shown = judgements if full else unsupported(judgements)
+    page = Page(lang, colour, width)
+    if document["matches"]:
+        page.lines += diagnosis_text(document, lang, colour, width, full).rstrip().split("\n")
+    elif not shown:
+        counts = {"facts": len(snapshot.facts), "versions": len(snapshot.versions)}
+        page.paragraph(choose(_TEXTS["well"], lang)[0].format(**counts), 0, "bold")
+    if shown:
+        page.blank()
+        page.lines += judgement_text(shown, lang, colour, width).rstrip().split("\n")
+    if snapshot.missing:
+        page.blank()
+        page.lines.append(page.style(choose(_TEXTS["missing"], lang)[0], "bold"))
+        for row in snapshot.missing:
+            page.paragraph(missing_line(row, lang), 2)
+    return page.text()

@@ -1,0 +1,167 @@
+"""What `npu-kb record` shows, and the questions it asks."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from npu_kb.diagnosis.model import Match
+from npu_kb.errors import Problem
+from npu_kb.findings.duplicates import Near
+from npu_kb.findings.proposals import Known, Proposal
+from npu_kb.intake.clean import printable
+from npu_kb.patterns import SLOT
+from npu_kb.render.page import Page
+from npu_kb.render.text import VERDICT_NAMES, choose, clipped
+
+_SHOWN = 3
+_TEXTS: dict[str, dict[str, str]] = {
+    "claimed": {
+        "en": "Already answered by {id} ({verdict}): {title}",
+        "zh": "已有条目能回答：{id}（{verdict}）：{title}",
+    },
+    "extend": {
+        "en": "If it is the same cause, better extend that entry: npu-kb show {id}",
+        "zh": "若为同一原因，建议直接补充该条目：npu-kb show {id}",
+    },
+    "proposals": {"en": "Recognised by", "zh": "识别依据"},
+    "no proposals": {
+        "en": "No text of this log tells it apart; write one with --edit.",
+        "zh": "日志中没有可用于识别的文本，请用 --edit 手工填写。",
+    },
+    "good": {"en": "good logs", "zh": "正常日志"},
+    "samples": {"en": "samples of other entries", "zh": "其他条目的样例"},
+    "none": {"en": "none of {total}", "zh": "{total} 条均未命中"},
+    "near": {"en": "Nearest entries", "zh": "最接近的条目"},
+    "text": {"en": "text", "zh": "报错"},
+    "meaning": {"en": "meaning", "zh": "含义"},
+    "problems": {"en": "Not written; npu-kb check finds:", "zh": "未写入，检查发现："},
+    "warnings": {"en": "To be judged by you:", "zh": "请自行判断："},
+    "clean": {"en": "npu-kb check finds nothing.", "zh": "检查通过。"},
+    "kept": {
+        "en": "kept as finding {number}; go on with: npu-kb record --resume {number}",
+        "zh": "已存为未完成记录 {number}，继续：npu-kb record --resume {number}",
+    },
+    "not kept": {"en": "not kept ({error})", "zh": "未能保存（{error}）"},
+    "written": {"en": "Written: {path}", "zh": "已写入：{path}"},
+    "first": {"en": "why answers this log with it first.", "zh": "why 现在首先给出该条目。"},
+    "behind": {"en": "why still answers this log with {id} first.", "zh": "why 仍首先给出 {id}。"},
+    "commit": {"en": "To propose it:", "zh": "提交："},
+    "nothing": {"en": "No unfinished findings.", "zh": "没有未完成的记录。"},
+    "dropped": {"en": "Dropped finding {number}.", "zh": "已删除记录 {number}。"},
+    "title.en": {"en": "Title in English (the cause in one line)", "zh": "英文标题（一句话点出原因）"},
+    "title.zh": {"en": "Title in Chinese", "zh": "中文标题（一句话点出原因）"},
+    "cause.en": {"en": "Cause in English", "zh": "英文原因"},
+    "cause.zh": {"en": "Cause in Chinese", "zh": "中文原因"},
+    "fix.en": {"en": "Fix in English", "zh": "英文处理办法"},
+    "fix.zh": {"en": "Fix in Chinese", "zh": "中文处理办法"},
+    "fix.run": {"en": "Command that does it (Enter: none)", "zh": "对应命令（回车：无）"},
+    "fix.effect": {
+        "en": "Effect (read, write, restart, reset, replace)",
+        "zh": "影响（read、write、restart、reset、replace）",
+    },
+    "symptom.en": {"en": "Symptom in English", "zh": "英文现象"},
+    "symptom.zh": {"en": "Symptom in Chinese", "zh": "中文现象"},
+    "verify.en": {"en": "How to see that it is fixed, in English", "zh": "英文验证方法"},
+    "verify.zh": {"en": "How to see that it is fixed, in Chinese", "zh": "中文验证方法"},
+    "layer": {"en": "Layer", "zh": "层次"},
+    "topic": {"en": "Topic", "zh": "主题"},
+    "severity": {"en": "Severity (fault, degraded, benign)", "zh": "严重程度（fault、degraded、benign）"},
+    "id": {"en": "Id (file name)", "zh": "编号（文件名）"},
+    "which": {"en": "Which of them (such as 1 or 1,2)", "zh": "选用哪几条（如 1 或 1,2）"},
+    "allowed": {"en": "It may be: {choices}", "zh": "可选：{choices}"},
+    "write?": {"en": "Write it? (y/n)", "zh": "写入？(y/n)"},
+    "edit?": {"en": "Edit again? (y/n)", "zh": "继续编辑？(y/n)"},
+}
+
+
+def say(name: str, lang: str, **words: object) -> str:
+    """A sentence or question of the command in the interface's language."""
+    return choose(_TEXTS[name], lang)[0].format(**words)
+
+
+def claim_text(match: Match, lang: str) -> str:
+    """That an entry answers the log already."""
+    entry = match.entry
+    words = {"id": entry["id"], "verdict": choose(VERDICT_NAMES[match.verdict], lang)[0]}
+    claimed = say("claimed", lang, title=_title(entry, lang), **words)
+    return printable(claimed) + "\n" + say("extend", lang, id=entry["id"]) + "\n\n"
+
+
+def _title(entry: dict[str, Any], lang: str) -> str:
+    """The title, with the names of captured words in their place."""
+    return SLOT.sub(r"<\1>", choose(entry["title"], lang)[0])
+
+
+def proposals_text(proposals: list[Proposal], known: list[Known], lang: str, width: int) -> str:
+    """The proposals by number, and what each of them hits."""
+    if not proposals:
+        return say("no proposals", lang) + "\n"
+    good = sum(other.is_good for other in known)
+    page = Page(lang, False, width)
+    page.lines.append(say("proposals", lang))
+    for number, proposal in enumerate(proposals, 1):
+        page.paragraph(f"{number}. {' ... + '.join(proposal.texts)}", 1)
+        hit = _hit(proposal.good_logs, good, lang), _hit(proposal.entries, len(known) - good, lang)
+        page.paragraph(f"{say('good', lang)}: {hit[0]}; {say('samples', lang)}: {hit[1]}", 4)
+    return page.text() + "\n"
+
+
+def _hit(names: list[str], total: int, lang: str) -> str:
+    return ", ".join(names[:_SHOWN]) if names else say("none", lang, total=total)
+
+
+def near_text(near: list[Near], lang: str, width: int) -> str:
+    """The nearest entries with percentages and why."""
+    if not near:
+        return ""
+    page = Page(lang, False, width)
+    page.lines.append(say("near", lang))
+    for other in near:
+        page.lines.append(f"{other.percent:>4}%  {say(other.why, lang)}  {other.entry['id']}")
+        page.paragraph(clipped(_title(other.entry, lang), width - 7), 7)
+    return page.text() + "\n"
+
+
+def problems_text(problems: list[Problem], lang: str) -> str:
+    """What the gates found: problems, and then what a person has to judge."""
+    found = [problem for problem in problems if not problem.is_warning]
+    warnings = [problem for problem in problems if problem.is_warning]
+    lines = [say("problems", lang), *map(_line, found)] if found else [say("clean", lang)]
+    return "\n".join([*lines, *([say("warnings", lang), *map(_line, warnings)] if warnings else [])]) + "\n"
+
+
+def _line(problem: Problem) -> str:
+    return "  " + printable(" ".join(str(problem).split()))
+
+
+def written_text(path: Path, repository: Path | None, id: str, first: str | None, lang: str) -> str:
+    """Where the entry stands, what `why` answers now (`first`: id of the first claim), and how to commit it."""
+    answer = [say("first", lang)] if first == id else [say("behind", lang, id=first)] if first else []
+    lines = [say("written", lang, path=path), *answer]
+    if repository:
+        file = path.resolve().relative_to(repository.resolve())
+        commands = (["switch", "-c", f"kb-{id}"], ["add", str(file)], ["commit", "-m", f"kb: add {id}"])
+        lines += [
+            say("commit", lang),
+            *(f"  {shlex.join(['git', '-C', str(repository), *words])}" for words in commands),
+        ]
+    return printable_lines(lines)
+
+
+def findings_text(rows: Iterable[dict[str, Any]], lang: str, width: int) -> str:
+    """The unfinished findings: number, time, and title or first line."""
+    lines = [f"{row['id']:>4}  {row['time']}  {_name(row['document'])}" for row in rows]
+    return printable_lines([clipped(line, width) for line in lines] or [say("nothing", lang)])
+
+
+def _name(document: dict[str, Any]) -> str:
+    title = document.get("entry", {}).get("title", {})
+    return str(title.get("en") or title.get("zh") or next(iter(document.get("excerpt", [])), ""))
+
+
+def printable_lines(lines: list[str]) -> str:
+    """The lines without what could harm a terminal."""
+    return "".join(f"{printable(line)}\n" for line in lines)

@@ -1,0 +1,84 @@
+"""Statistics as terminal text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from npu_kb.render.history import said
+from npu_kb.render.page import Page
+from npu_kb.render.text import choose, clipped
+
+_MOST_ROWS = 10
+_TEXTS = {
+    "total": {
+        "en": "{diagnoses} diagnoses, {unanswered} without an answer ({share:.0%}).",
+        "zh": "诊断 {diagnoses} 次，其中 {unanswered} 次没有结论（{share:.0%}）。",
+    },
+    "topics": {"en": "By topic", "zh": "按主题"},
+    "entries": {"en": "By cause", "zh": "按原因"},
+    "versions": {"en": "By version", "zh": "按版本"},
+    "weeks": {"en": "By week", "zh": "按周"},
+    "unanswered": {"en": "{number} without an answer", "zh": "{number} 次没有结论"},
+    "wrong": {"en": "Reported wrong", "zh": "被标为误判"},
+    "reports": {"en": "{wrong}x wrong, {right}x right", "zh": "误判 {wrong} 次，正确 {right} 次"},
+    "never": {"en": "Never named here: {number} of {known} entries", "zh": "从未出现：{known} 条中的 {number} 条"},
+    "all": {"en": "; npu-kb stats --all lists them.", "zh": "；用 npu-kb stats --all 列出。"},
+}
+
+
+def statistics_text(document: dict[str, Any], page: Page, every: bool) -> str:
+    """A document of findings.statistics, ten rows a section, or all of them with `every`."""
+    total = document["diagnoses"]
+    if not total:
+        return said("none", page.lang) + "\n"
+    page.paragraph(_said("total", page.lang, **document, share=document["unanswered"] / total))
+    most = None if every else _MOST_ROWS
+    _section(
+        page, "topics", [(row["count"], _named(row["topic"], row, page.lang)) for row in document["topics"][:most]]
+    )
+    _section(page, "entries", [(row["count"], _named(row["id"], row, page.lang)) for row in document["entries"][:most]])
+    versions = [(row["count"], f"{row['component']} {row['version']}") for row in document["versions"][:most]]
+    _section(page, "versions", versions)
+    _section(page, "weeks", [(row["count"], _week(row, page.lang)) for row in document["weeks"][:most]])
+    _wrong(page, document["reported_wrong"])
+    _never(page, document, every)
+    return page.text()
+
+
+def _section(page: Page, name: str, rows: list[tuple[int, str]]) -> None:
+    if not rows:
+        return
+    page.blank()
+    page.paragraph(_said(name, page.lang), 0, "bold")
+    for count, text in rows:
+        page.paragraph(f"{count:>6}  {clipped(text, page.width - 8)}")
+
+
+def _named(id: str, row: dict[str, Any], lang: str) -> str:
+    return f"{id}: {choose(row['title'], lang)[0]}" if row["title"] else id
+
+
+def _week(row: dict[str, Any], lang: str) -> str:
+    unanswered = f", {_said('unanswered', lang, number=row['unanswered'])}" if row["unanswered"] else ""
+    return f"{row['week']}{unanswered}"
+
+
+def _wrong(page: Page, rows: list[dict[str, Any]]) -> None:
+    if rows:
+        page.blank()
+        page.paragraph(_said("wrong", page.lang), 0, "bold")
+    for row in rows:
+        page.paragraph(f"{row['id']}: {_said('reports', page.lang, **row)}", 2)
+
+
+def _never(page: Page, document: dict[str, Any], every: bool) -> None:
+    never = document["never_named"]
+    page.blank()
+    text = _said("never", page.lang, number=len(never), known=document["entries_known"])
+    page.paragraph(text + ("" if every or not never else _said("all", page.lang)))
+    for id in never if every else []:
+        page.paragraph(id, 2)
+
+
+def _said(name: str, lang: str, **values: Any) -> str:
+    return choose(_TEXTS[name], lang)[0].format(**values)
