@@ -63,7 +63,7 @@ def test_every_code_that_another_turns_into_is_listed(rows: list[CodeRow], table
 
 
 def test_the_codes_that_people_meet_most_have_a_chinese_meaning(rows: list[CodeRow]) -> None:
-    families = ("acl", "aclnn", "hccl", "torch_npu", "drv", "dcmi")
+    families = ("acl", "aclnn", "hccl", "ge", "torch_npu", "drv", "dcmi")
     prefixes = ("EI", "EJ", "EL", "EE1", "EZ")
     common = [r for r in rows if r["family"] in families or (r["family"] == "cann" and r["code"].startswith(prefixes))]
     assert [row["code"] for row in common if not row["meaning"].get("zh")] == []
@@ -158,6 +158,8 @@ def test_importing_the_module_loads_neither_yaml_nor_pydantic() -> None:
         ("device", ["[0x00F103B0, 155649, na, na]"], "[0x00f103b0,155649,na,na]"),
         ("dcmi", ["-8020", "0xFFFFE0AC", "4294959276", "8020"], "-8020"),
         ("ts", ["0x2a", "0x2A", "42"], "0x2A"),
+        ("ge", ["1343266818", "0x5010A002", "0x5010a002"], "1343266818"),
+        ("ge", ["4294967295", "0xFFFFFFFF"], "4294967295"),
         ("drv", ["17", "0x11", "017"], "17"),
         ("cann", ["ei0006", "EI0006"], "EI0006"),
         ("aicore", ["0x800000", "0x00800000"], "0x800000"),
@@ -178,6 +180,8 @@ def test_spellings_of_one_code_have_one_key(family: str, spellings: list[str], k
         ("aicore", "0x3"),
         ("device", "0x80E0180"),
         ("hccl", ""),
+        ("ge", "1343357000"),
+        ("ge", "-1"),
         ("x", "1"),
     ],
 )
@@ -217,6 +221,7 @@ CANONICAL = {
     "torch_npu": "[ERROR] rank 3 {} a call failed",
     "hccl": "[hccl_comm.cc:77] call trace: hcclRet -> {}",
     "drv": "halMemAlloc failed, drvRetCode={}, device 0",
+    "ge": "[ERROR] GE(77,python):2026-11-02-10:20:30.405.060 [graph_manager.cc:9]88 Build: ErrorNo: {}(failed) [BUILD]",
     "dcmi": "dcmi module initialize failed. ret is {}",
     "device": '{{"fault_code":"{}","npu":3}}',
 }
@@ -280,6 +285,10 @@ def test_every_code_is_found_without_a_catalogue_too(rows: list[CodeRow]) -> Non
         ("HcclAllReduce, error code is 9", ("hccl", "9")),
         ("halEschedSubmitEvent failed, ret=62", ("drv", "62")),
         ("dcmi_init: -8005", ("dcmi", "-8005")),
+        ("Compile graph failed, error code:1343225857, session_id:0", ("ge", "1343225857")),
+        ("[ERROR] HCCL_ADPT(20122): Init plugin so failed, ret = 1343225860", ("ge", "1343225860")),
+        ("LinkCluster returned, ret=0x5010b009", ("ge", "1343270921")),
+        ("[Initialize][Ge]GEInitialize failed. ge result = 4294967295[FUNC:ReportCallError]", ("ge", "4294967295")),
         ("Error Code : 80e01801", ("device", "0x80E01801")),
         ("alarm [0x00f103b0, 155649, na, na] raised", ("device", "[0x00f103b0,155649,na,na]")),
         (
@@ -319,6 +328,10 @@ def test_codes_are_found_in_the_forms_that_logs_use(text: str, expected: tuple[s
         "BAR at 0xa0000000",
         "hcclRet -> 0",
         "ret=17",
+        "ret = 4294967295",
+        "result: 50331648",
+        "at 1343357000 and 1343270",
+        "IMAGE_SIZE, LLM_MODEL and GE_USE_STATIC_MEMORY",
         "[ERROR] HCCL(9,python3): socket connect failed, errno[11], result = 3",
         "errorCode=0",
         "result = 3",
@@ -343,12 +356,15 @@ def test_a_catalogue_keeps_unlisted_look_alikes_out(table: CodeTable) -> None:
 
 def test_a_catalogue_adds_listed_codes_that_stand_alone(table: CodeTable) -> None:
     assert found("80E01801 on card 3, then E10001", table) == {("device", "0x80E01801"), ("cann", "E10001")}
+    assert found("status 1343266818, then 0x5010A003", table) == {("ge", "1343266818"), ("ge", "1343266819")}
+    assert found("epoch 1343266818, offset 0x5010AFFF", table) == set()
 
 
 def test_names_are_resolved_by_the_catalogue(table: CodeTable) -> None:
     assert found("got HCCL_E_TIMEOUT", table) == {("hccl", "9")}
     assert found("got HCCL_E_TIMEOUT") == {("hccl", "HCCL_E_TIMEOUT")}
     assert found("got HCCL_E_NONSENSE", table) == set()
+    assert found("LLMStatusCode.LLM_LINK_FAILED", table) == {("ge", "1343270921")}
 
 
 def test_several_bits_of_one_register_share_their_place() -> None:
@@ -433,6 +449,8 @@ def test_a_hostile_text_costs_no_more_than_its_length(unit: str) -> None:
         ("hcclRet -> 4", "hccl", "4"),
         ("drvRetCode=17", "drv", "17"),
         ("-8020", "dcmi", "-8020"),
+        ("1343266818", "ge", "1343266818"),
+        ("0x5010A002", "ge", "1343266818"),
         ("0xFFFFE0AC", "dcmi", "-8020"),
         ("0x80E01801", "device", "0x80E01801"),
         ("80e01801", "device", "0x80E01801"),

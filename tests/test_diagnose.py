@@ -138,3 +138,26 @@ def test_a_pattern_is_found_at_any_wrap_width(
 @given(st.text(max_size=300))
 def test_any_text_gets_an_answer(knowledge: Knowledge, text: str) -> None:
     assert diagnose(text, knowledge, suggest=False).log.lines is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        ("on npu:0", True),
+        ("torch_npu", True),
+        ("NPUWorker", True),
+        ("myNpuModel", True),
+        ("two NPUs", True),
+        ("npu3", True),
+        ("input", False),
+        ("INPUT", False),
+        ("InputNpuls", False),
+        ("inpuT", False),
+    ],
+)
+def test_a_short_word_is_found_as_a_word_only(
+    text: str, holds: bool, write_entry: Callable[..., Path], small_knowledge: Callable[[], Knowledge]
+) -> None:
+    write_entry("short-word", "- text: some failing text\n  any: npu")
+    found = diagnose(f"some failing text\n{text}\n", small_knowledge(), suggest=False)
+    assert bool(found.claims) is holds

@@ -124,23 +124,38 @@ def leading_word(text: str) -> str | None:
 
 def required_literal(regex: str) -> str | None:
     """The longest text that every match of the regex must contain, squeezed; None if there is none of 4 characters."""
+    best = squeeze(required_run(regex))
+    return best if len(best) >= 4 else None
+
+
+def required_run(regex: str) -> str:
+    """The longest text that every match of the regex must contain, as it is written there; empty if there is none."""
     best, run = "", ""
     for op, value in [*_tree(regex), (None, None)]:
         if str(op) == "LITERAL":
             run += chr(value)
             continue
-        best, run = max(best, squeeze(run), key=len), ""
+        best, run = max(best, run, key=_squeezed_length), ""
         if str(op) == "SUBPATTERN" and value[3] is not None:
-            best = max(best, _literal_of_group(value[3]), key=len)
-    return best if len(best) >= 4 else None
+            best = max(best, _literal_of_group(value[3]), key=_squeezed_length)
+    return best
+
+
+def _squeezed_length(text: str) -> int:
+    return len(squeeze(text))
 
 
 def _literal_of_group(items: list[tuple[object, int]]) -> str:
     """The fixed text of a group that consists of literals only, else nothing."""
     items = list(items)
     if all(str(op) == "LITERAL" for op, _ in items):
-        return squeeze("".join(chr(value) for _, value in items))
+        return "".join(chr(value) for _, value in items)
     return ""
+
+
+def fixed_parts(source: str) -> list[str]:
+    """The parts of a text pattern, as it is written, between its placeholders."""
+    return _PLACEHOLDER.split(source)[0::3]
 
 
 def _tree(regex: str) -> list[tuple[Any, Any]]:

@@ -11,7 +11,7 @@ from functools import cache
 from typing import NamedTuple
 
 from npu_kb.codes.model import CodeLookup, CodeRow
-from npu_kb.codes.spelling import dcmi_key, device_key, readable_bits
+from npu_kb.codes.spelling import dcmi_key, device_key, ge_key, has_ge_form, readable_bits
 
 
 class CodeMention(NamedTuple):
@@ -47,6 +47,7 @@ _PATTERNS = {
         r"node type=(?P<node>0x[0-9a-f]{1,3})[^\n]{0,20}; ?sensor type=(?P<sensor>0x[0-9a-f]{1,2})[^\n]{0,40}?"
         r"event_state=(?P<state>0x[0-9a-f]{1,3}|\d{1,3})"
     ),
+    "ge": r"(?<![\w.-])(?:0x[59]010[0-9a-f]{4}|13432\d{5}|24170\d{5})(?![\w-]|\.\d)",
     "dcmi": r"(?<![\w.-])-(?:80[0-2]\d|8255|90[0-2]\d|925[56])(?!\w|\.\d|-)",
     "device": (
         r"(?<![0-9a-z_.#-])(?:0x)?(?:8[01cf][0-9a-f]{6}|4[01c][0-9a-f]{6}|[9ab][2468][0-9a-f]{6})(?![0-9a-z_]|-[0-9a-f])"
@@ -55,7 +56,7 @@ _PATTERNS = {
     "switch": r"\[0x[0-9a-f]{8}(?:, ?(?:\d{1,9}|na|l2|cpu|npu)){3}\]",
     "name": (
         r"\b(?:HCCL_E|ACL_ERROR|ACLNN_ERR|DRV_ERROR|RT_ERROR|TS_ERROR|AICPU_SCHEDULE_ERROR|DCMI_ERR_CODE"
-        r"|NPU_ERR_CODE)_[A-Z0-9_]{2,60}\b"
+        r"|NPU_ERR_CODE|GE|LLM)_[A-Z0-9_]{2,60}\b"
     ),
     "says_code": (
         r"err(?:or)?[ _]?(?:code|no)|acl_?error|error\W{0,3}$|错误码|返回"
@@ -68,6 +69,7 @@ _PATTERNS = {
     ),
     "process": r"(?:\b[A-Z][A-Z0-9_]*\(|:\d{1,6}\] ?)$",
     "unit_after": r" ?(?:steps?|iters?|it|ms|us|tokens?|samples?|bytes|[kmg]i?b)\b",
+    "ge_before": r"\bge\b",
     "hal_call": r"\bhal[A-Z]\w{2,40}\b[^\n]*$",
     "core_before": r"\b(?:aic(?:ore)?|aiv(?:ec)?|ai core|vector core)\b",
     "fault_before": r"fault|event|alarm|health|err(?:or)?[ _]?(?:code|id|no)|故障|告警|事件|错误码",
@@ -193,6 +195,8 @@ def _labelled(scan: _Scan, name: str, spelling: str, value: int, at: int) -> lis
         return [("aicpu", str(value))]
     if not is_hex and (0 < value <= 24 or value == 1041) and _speaks_of_hccl(scan, name, at):
         return [("hccl", str(value))]
+    if (key := ge_key(value)) and (has_ge_form(value) or _regex("ge_before").search(scan.before(at, 200))):
+        return [("ge", key)]
     if value < 0 or value >= 1 << 31:
         key = dcmi_key(value)
         return [("dcmi", key)] if key else []
@@ -279,6 +283,15 @@ def _find_runtime(scan: _Scan) -> None:
                 scan.add("rt", key, found.start(), found.end(), "shape")
 
 
+def _find_ge(scan: _Scan) -> None:
+    """Statuses of the graph engine that stand without a label, if they are listed."""
+    if "13432" in scan.text or "24170" in scan.text or "010" in scan.text:
+        for found in _regex("ge").finditer(scan.lower):
+            key = ge_key(int(found[0], 0))
+            if key and scan.is_free(found.end()) and not _is_count(scan, *found.span()) and scan.row("ge", key):
+                scan.add("ge", key, *found.span(), "listed")
+
+
 def _find_dcmi(scan: _Scan) -> None:
     if "-8" in scan.text or "-9" in scan.text:
         for found in _regex("dcmi").finditer(scan.text):
@@ -330,17 +343,18 @@ def _find_switch(scan: _Scan) -> None:
 _NAME_FAMILIES = {
     "HCCL_E_": "hccl", "ACL_ERROR_": "acl", "ACLNN_ERR_": "aclnn", "DRV_ERROR_": "drv", "RT_ERROR_": "rt",
     "TS_ERROR_": "ts", "AICPU_SCHEDULE_ERROR_": "aicpu", "DCMI_ERR_CODE_": "dcmi", "NPU_ERR_CODE_": "dcmi",
+    "GE_": "ge", "LLM_": "ge",
 }  # fmt: skip
 
 
 def _find_names(scan: _Scan) -> None:
-    """Symbols such as HCCL_E_TIMEOUT; without a catalogue their key is the symbol itself."""
+    """Symbols such as HCCL_E_TIMEOUT; without a catalogue, which GE_ and LLM_ need, their key is the symbol."""
     if not any(start in scan.text for start in _NAME_FAMILIES):
         return
     for found in _regex("name").finditer(scan.text):
         family = next(name for start, name in _NAME_FAMILIES.items() if found[0].startswith(start))
         row = _row_of_symbol(scan.lookup, found[0])
-        if row or scan.lookup is None:
+        if row or (scan.lookup is None and family != "ge"):
             scan.add(row["family"] if row else family, row["key"] if row else found[0], *found.span(), "name")
 
 
@@ -351,5 +365,5 @@ def _row_of_symbol(lookup: CodeLookup | None, symbol: str) -> CodeRow | None:
 
 _RULES: tuple[Callable[[_Scan], None], ...] = (
     _find_registers, _find_labelled, _find_switch, _find_runtime, _find_torch_npu, _find_cann, _find_acl,
-    _find_dcmi, _find_dms, _find_device, _find_names,
+    _find_ge, _find_dcmi, _find_dms, _find_device, _find_names,
 )  # fmt: skip

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, Protocol
 
 FAMILIES = (
-    "acl", "aclnn", "rt", "ts", "aicpu", "cann", "torch_npu", "hccl", "drv", "dcmi", "device", "aicore", "env",
+    "acl", "aclnn", "rt", "ts", "aicpu", "cann", "torch_npu", "hccl", "ge", "drv", "dcmi", "device", "aicore", "env",
 )  # fmt: skip
 
 CodeRow = dict[str, Any]

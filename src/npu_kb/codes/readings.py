@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from npu_kb.codes.mentions import CodeMention, acl_family, find_codes
-from npu_kb.codes.spelling import aicore_bits, dcmi_key, device_key, integer_of, normal_key
+from npu_kb.codes.spelling import aicore_bits, dcmi_key, device_key, ge_key, has_ge_form, integer_of, normal_key
 
 
 class Reading(NamedTuple):
@@ -68,6 +68,11 @@ def _numbered(bare: str) -> list[Reading]:
         return [Reading("dcmi", key, "certain")]
     if 0x7010000 <= value <= 0x72000FF and value & 0xFF00 == 0:
         return [Reading("rt", f"0x{value:X}", "certain")]
+    key = ge_key(value)
+    if key and has_ge_form(value):
+        return [Reading("ge", key, "certain")]
+    if key:
+        readings.append(Reading("ge", key, "possible"))
     if value < 0:
         return readings
     return readings + (_hex_readings(value, len(bare)) if bare[:2] in ("0x", "0X") else _decimal_readings(bare, value))

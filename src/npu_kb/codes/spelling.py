@@ -23,6 +23,8 @@ def normal_key(family: str, spelling: str) -> str | None:
         return None
     if family == "dcmi":
         return dcmi_key(value)
+    if family == "ge":
+        return ge_key(value)
     if family in _HEX_FAMILIES:
         return f"0x{value:X}" if 0 <= value <= _HEX_FAMILIES[family] else None
     return str(value) if 0 <= value <= _DECIMAL_FAMILIES.get(family, -1) else None
@@ -46,6 +48,16 @@ def dcmi_key(value: int) -> str | None:
         value -= 1 << 32
     value = -abs(value)
     return str(value) if -9999 <= value <= -8000 else None
+
+
+def ge_key(value: int) -> str | None:
+    """1343266818 from itself or 0x5010A002: a status of the graph engine, of its graphs, or its plain failure."""
+    return str(value) if has_ge_form(value) or 0x2FFFF00 <= value <= 0x30000FF or value == 0xFFFFFFFF else None
+
+
+def has_ge_form(value: int) -> bool:
+    """Whether the bits are those of a graph engine code: host or device, error, system 8, module and number."""
+    return value >> 17 in (0x5010_0000 >> 17, 0x9010_0000 >> 17)
 
 
 def device_key(word: str) -> str | None:

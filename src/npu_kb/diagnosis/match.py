@@ -20,8 +20,11 @@ _MAX_LINES = 6
 """Lines that one text pattern may span."""
 _SHORT = 10
 """Characters; a shorter pattern without white space must stand in one word."""
+_WORD = 6
+"""Letters; a pattern of so few is a word or a part of a name, never a piece of another word (`npu` in `input`)."""
 _FOREIGN_SECONDS = 1.0
 """Time in all that the regexes of entries from outside the built-in knowledge may take on one log."""
+_WORD_END = re.compile(r".(?:$|[^A-Za-z]|s(?![A-Za-z]))|[a-z][A-Z]|[A-Z](?:[A-Z][a-z]|[A-Z]$)")
 _SPENT = "seconds_of_foreign_entries"
 """Name under which a log keeps how long they took."""
 _CODE_WEIGHT, _FACT_WEIGHT, _REGEX_WEIGHT = 10, 25, 20
@@ -111,6 +114,8 @@ def _find_text(fields: list[Any], log: LogText, deadline: float) -> list[Finding
             continue
         if pattern.solid and pattern.weight < _SHORT and _crosses_words(log, start, end):
             continue
+        if pattern.solid and pattern.weight <= _WORD and pattern.literal.isalpha() and not _is_word(log, start, end):
+            continue
         if pattern.trailing is not None and (word := _word_after(log, end)):
             captures[pattern.trailing] = word
         if pattern.leading is not None and (word := _word_before(log, start)):
@@ -123,6 +128,14 @@ def _crosses_words(log: LogText, start: int, end: int) -> bool:
     """Whether a match spans white space inside a line."""
     (first, begin), (last, stop) = log.place(start), log.place(end - 1)
     return first == last and any(char.isspace() for char in log.lines[first].text[begin:stop])
+
+
+def _is_word(log: LogText, start: int, end: int) -> bool:
+    """Whether letters stand for themselves: bounded by other characters, or by a change of case as in NPUWorker."""
+    (first, begin), (last, stop) = log.place(start), log.place(end - 1)
+    head, tail = log.lines[first].text[max(0, begin - 1) : begin + 1], log.lines[last].text[stop : stop + 3]
+    begins = len(head) < 2 or not head[0].isalpha() or (head[0].islower() and head[1].isupper())
+    return begins and _WORD_END.match(tail) is not None
 
 
 def _spans(literal: str, regex: str | None, log: LogText, deadline: float) -> Any:
