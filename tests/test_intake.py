@@ -123,14 +123,18 @@ def facts_of(text: str) -> dict[str, object]:
 
 def test_an_npu_smi_table_gives_its_values() -> None:
     assert facts_of(NPU_SMI) == {
-        "npu.health": "Alarm", "npu.power_w": 301.5, "npu.temperature_c": 92.0,
-        "npu.aicore_percent": 7.0, "npu.hbm_usage_percent": 99.0,
+        "npu.name": "910B3", "npu.health": "Alarm", "npu.power_w": 301.5, "npu.temperature_c": 92.0,
+        "npu.hugepages_used": 0.0, "npu.hugepages_total": 0.0, "npu.bus_id": "0000:C1:00.0",
+        "npu.aicore_percent": 7.0, "npu.hbm_usage_percent": 99.0, "npu.hbm_used_mb": 64880.0, "npu.hbm_total_mb": 65536.0,
     }  # fmt: skip
 
 
 def test_a_chip_row_without_bus_id_is_no_card() -> None:
     row = "| 0       0                     | NA              | 0            957 / 15609                             |"
-    assert facts_of(row) == {"npu.aicore_percent": 0.0, "npu.hbm_usage_percent": 6.1}
+    assert facts_of(row) == {
+        "npu.physical_id": 0.0, "npu.aicore_percent": 0.0, "npu.hbm_usage_percent": 6.1,
+        "npu.hbm_used_mb": 957.0, "npu.hbm_total_mb": 15609.0,
+    }  # fmt: skip
 
 
 def test_npu_smi_rows_of_two_die_and_inference_cards_are_read() -> None:

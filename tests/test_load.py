@@ -82,17 +82,6 @@ def test_a_file_that_is_no_entry_gives_a_problem_and_no_exception(tmp_path: Path
     assert item is None and problems
 
 
-def test_links_into_nothing_and_unknown_topics_are_named(write_entry: Write, tmp_path: Path) -> None:
-    write_entry("first-entry", "- text: widget exploded", extra="causes: [frist-entry]\nrelated: [second]\n")
-    (tmp_path / "kb" / "topics.yaml").write_text("env-setup-x: {en: Set-up, zh: 环境}\n")
-    found = [str(problem).split(": ", 1)[1] for problem in load_entries([tmp_path / "kb"]).link_problems]
-    assert found == [
-        "topic: 'env-setup' is not in kb/topics.yaml (did you mean env-setup-x?)",
-        "causes.0: no entry has the id 'frist-entry' (did you mean first-entry?)",
-        "related.0: no entry has the id 'second'",
-    ]
-
-
 def test_an_id_that_stands_twice_is_named(write_entry: Write, tmp_path: Path) -> None:
     path = write_entry("same-id", "- text: widget exploded")
     copy = tmp_path / "kb" / "entries" / "system" / "same-id.yaml"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import Any
 
 from npu_kb.cli.env import add_source, snapshot_of
 from npu_kb.cli.options import (
@@ -27,33 +28,37 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from npu_kb.render.checklist import checklist_document, checklists_text, is_disproved
+    from npu_kb.render.checklist import checklist_document, is_disproved
 
     knowledge = load_knowledge(options)
     checklists = knowledge.checklists()
-    if options.name is None:
-        if options.env or options.pasted:
-            raise NpuKbError(f"name the checklist to tick: {', '.join(checklists)}")
-        if options.format == "json":
-            print_json(
-                {"checklists": [{name: c[name] for name in ("id", "title", "when")} for c in checklists.values()]}
-            )
-        else:
-            sys.stdout.write(checklists_text(checklists, language(options), colour(options), width()))
-        return FOUND
+    with_facts = options.env or options.pasted or options.root != "/"
+    if options.name is None and not with_facts:
+        return _list(checklists, options)
     if options.name not in checklists:
-        raise NpuKbError(f"no checklist has the name {options.name!r}; there are: {', '.join(checklists)}")
+        said = f"no checklist has the name {options.name!r}" if options.name else "name the checklist to tick"
+        raise NpuKbError(f"{said}; there are: {', '.join(checklists)}")
     checklist, ticked = checklists[options.name], None
-    if options.env or options.pasted:
+    if with_facts:
         from npu_kb.environment.ticks import ticks
 
-        ticked = ticks(checklist, snapshot_of(options, knowledge), knowledge)
+        ticked = ticks(checklist, snapshot_of(options), knowledge)
     document = checklist_document(checklist, knowledge.commands(), ticked)
     _write(document, options)
     return NONE if is_disproved(document) else FOUND
 
 
-def _write(document: dict[str, object], options: argparse.Namespace) -> None:
+def _list(checklists: dict[str, dict[str, Any]], options: argparse.Namespace) -> int:
+    from npu_kb.render.checklist import checklists_text
+
+    if options.format == "json":
+        print_json({"checklists": [{name: c[name] for name in ("id", "title", "when")} for c in checklists.values()]})
+    else:
+        sys.stdout.write(checklists_text(checklists, language(options), colour(options), width()))
+    return FOUND
+
+
+def _write(document: dict[str, Any], options: argparse.Namespace) -> None:
     from npu_kb.render.checklist import checklist_markdown, checklist_text
 
     if options.format == "json":

@@ -7,7 +7,17 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from npu_kb.cli.options import FOUND, NONE, add_output, colour, language, load_knowledge, print_json, width
+from npu_kb.cli.options import (
+    FOUND,
+    NONE,
+    add_output,
+    colour,
+    language,
+    load_knowledge,
+    print_json,
+    width,
+)
+from npu_kb.cli.scan import add_selection, selected_rows
 from npu_kb.errors import NpuKbError
 
 if TYPE_CHECKING:
@@ -18,9 +28,8 @@ _BY = ["rank", "host", "device"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "paths", nargs="+", metavar="PATH", help="folders, archives and files with the logs of all ranks"
-    )
+    parser.add_argument("paths", nargs="+", metavar="PATH", help="folders, archives and logs of all ranks")
+    add_selection(parser)
     add_telling(parser)
 
 
@@ -33,10 +42,15 @@ def add_telling(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from npu_kb.cluster.scan import scan_paths
+    return tell(options, selected_rows(options), load_knowledge(options))
 
-    knowledge = load_knowledge(options)
-    return tell(options, scan_paths(options.paths, knowledge), knowledge)
+
+def run_on_all(options: argparse.Namespace, paths: list[str]) -> int:
+    """As `run`, for a command without options that select: everything at and below the paths."""
+    parser = argparse.ArgumentParser()
+    add_selection(parser)
+    everything = {**vars(parser.parse_args([])), **vars(options), "paths": paths}
+    return run(argparse.Namespace(**everything))
 
 
 def tell(options: argparse.Namespace, rows: Iterable[Row], knowledge: Knowledge) -> int:

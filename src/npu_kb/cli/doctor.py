@@ -22,7 +22,7 @@ def run(options: argparse.Namespace) -> int:
     from npu_kb.render.document import diagnosis_document
 
     knowledge = load_knowledge(options)
-    snapshot = snapshot_of(options, knowledge)
+    snapshot = snapshot_of(options)
     diagnosis = diagnose(LogText([]), knowledge, suggest=False, known=known(snapshot))
     judgements = judged(snapshot, knowledge)
     if options.format == "json":

@@ -11,7 +11,6 @@ from npu_kb.errors import NpuKbError
 
 if TYPE_CHECKING:
     from npu_kb.environment.snapshot import Snapshot
-    from npu_kb.knowledge.base import Knowledge
 
 _ACTIONS = {"show": 0, "save": 1, "compare": 2, "judge": 0}
 """What can be done, and how many names may follow."""
@@ -48,8 +47,7 @@ def run(options: argparse.Namespace) -> int:
         return _compare(options)
     if options.action == "judge":
         return _judge(options)
-    knowledge = load_knowledge(options)
-    snapshot = snapshot_of(options, knowledge)
+    snapshot = snapshot_of(options)
     if options.action == "save":
         from npu_kb.environment.snapshot import write_snapshot
 
@@ -57,11 +55,11 @@ def run(options: argparse.Namespace) -> int:
     elif options.format == "json":
         print_json(snapshot.document())
     else:
-        _show(snapshot, options, knowledge)
+        _show(snapshot, options)
     return FOUND if snapshot.versions or snapshot.facts or snapshot.chips else NONE
 
 
-def _show(snapshot: Snapshot, options: argparse.Namespace, knowledge: Knowledge) -> None:
+def _show(snapshot: Snapshot, options: argparse.Namespace) -> None:
     """The snapshot, and behind it the versions that do not go together."""
     from npu_kb.environment.evidence import judged, unsupported
     from npu_kb.render.environment import snapshot_text
@@ -69,11 +67,11 @@ def _show(snapshot: Snapshot, options: argparse.Namespace, knowledge: Knowledge)
 
     style = (language(options), colour(options), width())
     sys.stdout.write(snapshot_text(snapshot, *style))
-    if wrong := unsupported(judged(snapshot, knowledge)):
+    if wrong := unsupported(judged(snapshot, load_knowledge(options))):
         sys.stdout.write("\n" + judgement_text(wrong, *style))
 
 
-def snapshot_of(options: argparse.Namespace, knowledge: Knowledge) -> Snapshot:
+def snapshot_of(options: argparse.Namespace) -> Snapshot:
     """The snapshot of this machine, of pasted outputs, or the kept one that is given in their place."""
     if options.pasted:
         from npu_kb.environment.pasted import snapshot_from
@@ -84,10 +82,11 @@ def snapshot_of(options: argparse.Namespace, knowledge: Knowledge) -> Snapshot:
 
     from npu_kb.environment.probe import probe
     from npu_kb.environment.root import Root
+    from npu_kb.knowledge.base import Knowledge
 
     if not Path(options.root).is_dir():
         raise NpuKbError(f"{options.root}: is no folder; --root names one that holds usr/, etc/ and dev/ of a machine")
-    return probe(knowledge, Root(options.root), os.environ, options.name)
+    return probe(Knowledge.load([]), Root(options.root), os.environ, options.name)
 
 
 def _judge(options: argparse.Namespace) -> int:
@@ -95,7 +94,7 @@ def _judge(options: argparse.Namespace) -> int:
     from npu_kb.render.judgement import judgement_document, judgement_text
 
     knowledge = load_knowledge(options)
-    judgements = judged(snapshot_of(options, knowledge), knowledge)
+    judgements = judged(snapshot_of(options), knowledge)
     if options.format == "json":
         print_json(judgement_document(judgements))
     else:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from npu_kb.cli.options import (
     FOUND,
@@ -20,8 +21,7 @@ from npu_kb.cli.options import (
 from npu_kb.errors import NpuKbError
 
 if TYPE_CHECKING:
-    from npu_kb.environment.judge import Judgement
-    from npu_kb.environment.snapshot import Snapshot
+    from npu_kb.cli.beside import Machine
     from npu_kb.intake.facts import Known
     from npu_kb.intake.logtext import LogText
     from npu_kb.knowledge.base import Knowledge
@@ -60,15 +60,19 @@ def run(options: argparse.Namespace) -> int:
         print(PASTE_HINT, file=sys.stderr)
     if options.issue and options.format != "text":
         raise NpuKbError("--issue is Markdown already; leave --format out")
+    if _several_ranks(options):
+        from npu_kb.cli.cluster import run_on_all
+
+        return run_on_all(options, options.files)
     knowledge = load_knowledge(options)
     log = read_logs(options.files, LiteralInterest(knowledge.literals))
-    snapshot = None if options.env is None else _snapshot(options.env, knowledge)
-    known = _known(snapshot)
+    machine = None if options.env is None else _machine(options.env, knowledge)
+    known = machine.known if machine else None
     if options.explain:
         return _account(options, log, knowledge, known)
     journal = Journal()
     diagnosis = diagnose(log, knowledge, feedback=journal.feedback, known=known)
-    wrong = _wrong_pairs(snapshot, knowledge, diagnosis.versions)
+    wrong = machine.wrong_pairs(diagnosis.versions) if machine else []
     full = options.all or options.verbose
     document = diagnosis_document(diagnosis, knowledge, full or options.format != "text")
     if options.issue:
@@ -76,7 +80,11 @@ def run(options: argparse.Namespace) -> int:
 
         sys.stdout.write(issue_text(document, log, knowledge))
     elif options.format == "json":
-        print_json(document if snapshot is None else {**document, "judgement": _judgement_document(wrong)})
+        if machine:
+            from npu_kb.cli.beside import document_with
+
+            document = document_with(wrong, document)
+        print_json(document)
     elif options.format == "markdown":
         from npu_kb.render.markdown import diagnosis_markdown
 
@@ -86,47 +94,32 @@ def run(options: argparse.Namespace) -> int:
 
         sys.stdout.write(diagnosis_text(document, language(options), colour(options), width(), full))
     if wrong and options.format != "json":
-        _write_wrong_pairs(wrong, options)
+        from npu_kb.cli.beside import write_wrong_pairs
+
+        write_wrong_pairs(wrong, options)
     sys.stdout.flush()
     journal.keep(diagnosis, options.files)
     return FOUND if diagnosis.claims or wrong else NONE
 
 
-def _snapshot(file: str, knowledge: Knowledge) -> Snapshot:
-    from npu_kb.environment.evidence import snapshot_beside
+def _machine(file: str, knowledge: Knowledge) -> Machine:
+    from npu_kb.cli.beside import Machine
 
-    return snapshot_beside(file, knowledge)
-
-
-def _known(snapshot: Snapshot | None) -> Known | None:
-    if snapshot is None:
-        return None
-    from npu_kb.environment.evidence import known
-
-    return known(snapshot)
+    return Machine(file, knowledge)
 
 
-def _wrong_pairs(snapshot: Snapshot | None, knowledge: Knowledge, versions: dict[str, str]) -> list[Judgement]:
-    """The versions of machine and log that do not go together."""
-    if snapshot is None:
-        return []
-    from npu_kb.environment.evidence import judged, unsupported
+def _several_ranks(options: argparse.Namespace) -> bool:
+    """Whether folders are given whose files are named as those of several ranks or hosts are."""
+    if options.explain or options.issue or options.format == "markdown" or not any(map(os.path.isdir, options.files)):
+        return False
+    from npu_kb.cluster.names import is_cluster
+    from npu_kb.intake.tree import log_files
 
-    return unsupported(judged(snapshot, knowledge, versions))
-
-
-def _judgement_document(wrong: list[Judgement]) -> dict[str, Any]:
-    from npu_kb.render.judgement import judgement_document
-
-    return judgement_document(wrong)
-
-
-def _write_wrong_pairs(wrong: list[Judgement], options: argparse.Namespace) -> None:
-    from npu_kb.render.judgement import judgement_text
-
-    is_text = options.format == "text" and not options.issue
-    text = judgement_text(wrong, language(options), is_text and colour(options), width())
-    sys.stdout.write(f"\n{text}" if is_text else f"\n```text\n{text}```\n")
+    try:
+        below = [os.path.relpath(file.name, path) for path in options.files for file in log_files([path])]
+    except OSError:
+        return False  # whoever reads the files says why not
+    return is_cluster(below)
 
 
 def _account(options: argparse.Namespace, log: LogText, knowledge: Knowledge, known: Known | None) -> int:

@@ -15,7 +15,8 @@ from typing import IO, Any, BinaryIO, NamedTuple, cast
 
 from npu_kb.intake.tree import LogFile, Skipped, why_not
 
-_HEAD = 512
+HEAD = 512
+"""Bytes that tell the kind of a file."""
 _FREE_BYTES = 256_000_000
 _MOST_RATIO = 250
 """A file may unpack to this many times its size, and to 256 MB anyway."""
@@ -26,6 +27,8 @@ _WINDOW = 1 << 27
 """Bytes of memory that a packed stream may ask for."""
 _DEEPEST = 2
 _COMPRESSED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+_RECORD = "record"
+"""A snapshot, a manifest, an answer: what npu-kb itself wrote shows no fault."""
 _PIECE = 1 << 18
 
 
@@ -135,6 +138,8 @@ def _logs(name: str, stream: io.BufferedReader, budget: _Budget, depth: int) -> 
     kind = _kind(stream)
     if not kind:
         yield Log(name, stream)
+    elif kind == _RECORD:
+        yield Skipped(name, "written by npu-kb, no log")
     elif depth >= _DEEPEST:
         yield Skipped(name, "archive in an archive in an archive")
     else:
@@ -166,15 +171,17 @@ def _metered(kind: str, unpacker: IO[bytes], budget: _Budget) -> io.BufferedRead
 
 
 def _kind(stream: io.BufferedReader) -> str:
-    return kind_of(stream.peek(_HEAD))
+    return kind_of(stream.peek(HEAD))
 
 
 def kind_of(head: bytes) -> str:
-    """What a file or stream that begins so holds: tar, zip, gzip, bzip2, xz or zstd; empty: a log."""
+    """What a file or stream that begins so holds: tar, zip, gzip, bzip2, xz, zstd or a record of ours; empty: a log."""
     if head[257:262] == b"ustar":
         return "tar"
     if head.startswith(b"PK\x03\x04"):
         return "zip"
+    if head.lstrip(b"{ \n").startswith(b'"schema": "npu-kb/'):
+        return _RECORD
     return next((kind for magic, kind in _COMPRESSED.items() if head.startswith(magic)), "")
 
 

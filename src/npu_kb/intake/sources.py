@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import stat
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
 from typing import BinaryIO, Protocol
 
 from npu_kb.errors import NpuKbError
@@ -20,6 +18,8 @@ _OVERLAP = 2_000
 _CONTEXT = 12
 """Lines kept before and after a line of interest."""
 _KEPT_BYTES = 4_000_000
+_KEPT_OF_ARCHIVE = 64_000_000
+"""Characters, after which an archive is read no further."""
 _MOST_FILES = 2_000
 
 
@@ -47,20 +47,45 @@ def _read_one(name: str, interest: Interest) -> list[Line]:
         if sys.stdin is None:
             raise NpuKbError("standard input is closed; give a file, or paste into it")
         return read_stream(sys.stdin.buffer, "-", interest)
+    from npu_kb.intake.archives import HEAD, kind_of
+
     with open(name, "rb") as stream:
-        return read_stream(stream, name, interest)
+        if not kind_of(stream.peek(HEAD)[:HEAD]):
+            return read_stream(stream, name, interest)
+    return _read_members(name, interest)
+
+
+def _read_members(name: str, interest: Interest) -> list[Line]:
+    """The lines of all logs in an archive, as far as they are not too many; OSError if there are none at all."""
+    from npu_kb.intake.archives import Unreadable, logs_in
+    from npu_kb.intake.tree import LogFile, Skipped, why_not
+
+    lines: list[Line] = []
+    reasons: list[str] = []
+    size = 0
+    for log in logs_in(LogFile(name, name, 0, 0.0)):
+        if isinstance(log, Skipped):
+            reasons.append(log.reason)
+            continue
+        try:
+            found = read_stream(log.stream, log.name, interest)
+        except OSError as error:
+            reasons.append(why_not(error))
+            continue
+        lines += found
+        size += sum(len(line.text) for line in found)
+        if size > _KEPT_OF_ARCHIVE:
+            break
+    if reasons and not lines:
+        raise Unreadable(reasons[0])
+    return lines
 
 
 def files_in(folder: str) -> list[str]:
     """The regular files below a folder, the last changed first; links are not followed."""
-    found: list[tuple[float, str]] = []
-    for parent, _, files in os.walk(folder):
-        for name in files:
-            path = os.path.join(parent, name)
-            with suppress(OSError):
-                status = os.lstat(path)
-                if stat.S_ISREG(status.st_mode):
-                    found.append((-status.st_mtime, path))
+    from npu_kb.intake.tree import LogFile, log_files
+
+    found = [(-file.changed, file.path) for file in log_files([folder]) if isinstance(file, LogFile)]
     if not found:
         raise NpuKbError(f"{folder}: holds no files; give the folder that holds the logs")
     return [path for _, path in sorted(found)[:_MOST_FILES]]

@@ -19,8 +19,10 @@ class LogFile(NamedTuple):
     """What it is called in an answer."""
     size: int
     """Bytes; 0 where that is not known beforehand (a pipe)."""
-    changed: float
+    changed: float = 0.0
     """Seconds."""
+    identity: tuple[int, int] = (0, 0)
+    """Device and inode: the same under a new name."""
 
 
 class Skipped(NamedTuple):
@@ -53,7 +55,7 @@ def log_files(paths: Sequence[str], globs: Globs | None = None) -> Iterator[LogF
         if stat.S_ISDIR(status.st_mode):
             yield from _below(path, globs or Globs())
         elif stat.S_ISREG(status.st_mode) or stat.S_ISFIFO(status.st_mode):
-            yield LogFile(path, path, status.st_size, status.st_mtime)
+            yield _log_file(path, status)
         else:
             yield Skipped(path, "special file")
 
@@ -82,8 +84,12 @@ def _file_or_reason(item: os.DirEntry[str]) -> LogFile | Skipped:
     except OSError as error:
         return Skipped(item.path, why_not(error))
     if stat.S_ISREG(status.st_mode):
-        return LogFile(item.path, item.path, status.st_size, status.st_mtime)
+        return _log_file(item.path, status)
     return Skipped(item.path, "link" if stat.S_ISLNK(status.st_mode) else "special file")
+
+
+def _log_file(path: str, status: os.stat_result) -> LogFile:
+    return LogFile(path, path, status.st_size, status.st_mtime, (status.st_dev, status.st_ino))
 
 
 def why_not(error: OSError) -> str:

@@ -19,6 +19,9 @@ class Step(Model):
     effect: Effect = Field(default="read", description="What running it does to the machine. 命令的影响。")
     expect: Bilingual = Field(description="What must be seen for the step to be done. 完成的标志。")
     proof: list[FactCondition] = Field(default=[], description="Facts that prove it, all of them. 可证明完成的事实。")
+    disproof: list[FactCondition] = Field(
+        default=[], description="Facts any one of which says that it is not done. 可证明未完成的事实。"
+    )
     pairs: list[str] = Field(
         default=[], description="Components whose versions must go together: torch_npu/torch. 须配套的组件。"
     )

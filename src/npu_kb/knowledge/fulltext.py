@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from npu_kb import locations
@@ -37,6 +38,7 @@ FORMAT = 1
 _FIELD = "content"
 _MARK, _GAP = "\x1f", "\x1e"
 _KEPT_INDEXES = 4
+_OPENING = Lock()
 
 _WEIGHTS = {
     "id": 3.0, "title": 4.0, "symptom": 4.0, "topic": 2.0, "layer": 0.5, "match": 3.0, "hit": 2.0,
@@ -104,9 +106,14 @@ class _Tally:
         return Hit(id, round(self.score * coverage**_COVERAGE_POWER, 3), round(coverage, 3), frozenset(self.terms))
 
 
-@lru_cache(maxsize=2)
 def open_index(knowledge: Knowledge) -> SearchIndex:
-    """The index over a knowledge base, kept in the user's cache."""
+    """The index over a knowledge base, kept in the user's cache; built once, whichever threads ask for it."""
+    with _OPENING:
+        return _opened_index(knowledge)
+
+
+@lru_cache(maxsize=2)
+def _opened_index(knowledge: Knowledge) -> SearchIndex:
     return SearchIndex.open(knowledge.entries(), locations.cache_directory(), knowledge.source_key or None)
 
 

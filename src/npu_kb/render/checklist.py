@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from npu_kb.render.inert import inert
 from npu_kb.render.markdown import both, fence
-from npu_kb.render.page import Page
+from npu_kb.render.page import Page, printable_lines
 from npu_kb.render.text import EFFECT_NAMES, choose
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ TEXTS = {
 def checklist_document(
     checklist: dict[str, Any], commands: dict[str, dict[str, Any]], ticks: list[Tick] | None = None
 ) -> dict[str, Any]:
-    """{"schema", "id", "title", "when", "checked", "steps": [{"title", "expect", "run", "effect", "state", "told", ...}]}
+    """{"schema", "id", "title", "when", "checked", "steps": [{"title", "expect", "run", "effect", "state", "told"}]}
 
     `state` is `done`, `wrong` or `open`; without `ticks` all are open and `checked` is false.
     """
@@ -82,8 +82,8 @@ def _step_text(page: Page, number: int, step: dict[str, Any]) -> None:
     for text in choose(step["title"], page.lang):
         page.paragraph(text, _INDENT)
     page.lines[first] = f"{mark} {number:>2} {page.lines[first].lstrip()}"
-    for line in step_run(step, page.lang):
-        page.paragraph(line, _INDENT, "cyan")
+    if step["run"]:
+        page.lines += [" " * _INDENT + page.style(line, "cyan") for line in _command(step, page.lang)]
     for text in choose(step["expect"], page.lang):
         page.paragraph(text, _INDENT)
     for told in step["told"][:_MOST_TOLD]:
@@ -93,10 +93,11 @@ def _step_text(page: Page, number: int, step: dict[str, Any]) -> None:
             page.paragraph(f"npu-kb show {id}", _INDENT + 2, "dim")
 
 
-def step_run(step: dict[str, Any], lang: str) -> list[str]:
-    """The command of a step as a line to copy, with what it changes."""
+def _command(step: dict[str, Any], lang: str) -> list[str]:
+    """The command of a step to copy, never wrapped inside; behind it what it changes."""
     effect = "" if step["effect"] == "read" else f"  [{choose(EFFECT_NAMES[step['effect']], lang)[0]}]"
-    return [f"$ {step['run']}{effect}"] if step["run"] else []
+    *first, last = printable_lines(step["run"])
+    return [f"$ {line}" for line in [*first, last + effect]]
 
 
 def checklist_markdown(document: dict[str, Any], lang: str) -> str:
@@ -124,8 +125,8 @@ def markdown_lines(document: dict[str, Any], lang: str, links: Callable[[list[st
 
 def _shows(lang: str) -> Callable[[list[str]], list[str]]:
     """Entries as the commands that show them."""
-    heading = choose(TEXTS["also"], lang)[0]
-    return lambda ids: [f"{heading}: {', '.join(f'`npu-kb show {id}`' for id in ids)}", ""] if ids else []
+    heading = choose(TEXTS["also"], lang)[0] + ("：" if lang == "zh" else ": ")
+    return lambda ids: [f"{heading}{', '.join(f'`npu-kb show {id}`' for id in ids)}", ""] if ids else []
 
 
 def _sum(document: dict[str, Any], lang: str) -> str:

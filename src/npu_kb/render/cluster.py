@@ -20,10 +20,10 @@ _TEXTS = {
     "followers": {"en": "What follows", "zh": "后续现象"},
     "parties": {"en": "{count:>6} ranks or hosts", "zh": "{count:>6} 个 rank 或主机"},
     "from": {"en": "from {time}", "zh": "自 {time}"},
-    "where": {"en": "{party}{place}", "zh": "{party}{place}"},
+    "unknown": {"en": "rank and host unknown", "zh": "rank 和主机未知"},
     "more": {"en": "and {count} more", "zh": "等，另有 {count} 个"},
     "ranks": {
-        "en": "Ranks: {expected} in the job, logs of {with_logs} on {hosts} hosts.",
+        "en": "Ranks: {expected} in the job, logs of {with_logs}; hosts: {hosts}.",
         "zh": "作业共 {expected} 个 rank，读到 {with_logs} 个 rank 的日志，来自 {hosts} 台主机。",
     },
     "without_logs": {"en": "No logs of rank {ranks}.", "zh": "缺少日志的 rank：{ranks}。"},
@@ -34,6 +34,10 @@ _TEXTS = {
     },
     "ahead": {"en": "ahead of", "zh": "快"},
     "behind": {"en": "behind", "zh": "慢"},
+    "earlier": {
+        "en": "Logs of {count} earlier runs are there as well; this is the last run with a fault.",
+        "zh": "另有 {count} 次更早运行的日志；以上为最近一次有故障的运行。",
+    },
     "skipped": {
         "en": "Not read: {count} sources, first {source} ({why}).",
         "zh": "未读取 {count} 份，首个为 {source}（{why}）。",
@@ -157,6 +161,8 @@ def _ranks(page: Page, document: dict[str, Any]) -> None:
     for clock in document["clocks"]:
         side = _said("ahead" if clock["seconds"] > 0 else "behind", page)
         page.paragraph(_said("clock", page, **clock | {"side": side, "seconds": f"{abs(clock['seconds']):.1f}"}))
+    if document["earlier_runs"]:
+        page.paragraph(_said("earlier", page, count=document["earlier_runs"]))
     if skipped := document["sources"]["skipped"]:
         page.paragraph(_said("skipped", page, count=len(skipped), **skipped[0]))
 
@@ -177,15 +183,15 @@ def _where(fault: dict[str, Any], page: Page) -> str:
     if party["rank"] is not None and party["device"] is not None:
         place.append(f"device {party['device']}")
     more = len(fault["parties"]) - 1
-    name = party["party"] + (f" ({', '.join(place)})" if place else "")
+    name = (party["party"] or _said("unknown", page)) + (f" ({', '.join(place)})" if place else "")
     return f"{name} {_said('more', page, count=more)}" if more else name
 
 
 def _title(fault: dict[str, Any], page: Page) -> str:
-    """What happened: the entry's title, else the bare reason."""
+    """What happened: the entry's title, else why it is suspected; an entry of others' knowledge has only its id."""
     if "title" in fault:
         return f"{choose(fault['title'], page.lang)[0]} [{fault['entry']}]"
-    return _reason(fault, page)
+    return _reason(fault, page) if fault["reason"] else str(fault["entry"])
 
 
 def _reason(fault: dict[str, Any], page: Page) -> str:

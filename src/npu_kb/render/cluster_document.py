@@ -32,7 +32,8 @@ def cluster_document(story: Story, knowledge: Knowledge) -> dict[str, Any]:
             "without_logs": sorted(set(range(who.world)) - who.logged),
             "without_error": sorted(who.logged - complaining),
         },
-        "hosts": sorted({party.host for party in who.parties.values() if party.host}),
+        "hosts": sorted({p.host for p in who.ranks.values() or who.parties.values() if p.host}),
+        "earlier_runs": story.earlier_runs,
         "sources": {
             "read": len(story.summaries) - len(skipped),
             "bytes": sum(summary.bytes for summary in story.summaries),
@@ -92,7 +93,7 @@ def _followers(story: Story, knowledge: Knowledge) -> list[dict[str, Any]]:
         {
             "entry": id,
             "title": (knowledge.entry(id) or {}).get("title", {"en": id}),
-            "parties": len({event.party._replace(pid=None) for event in events}),
+            "parties": len({event.party.without_process for event in events}),
             "lines": sum(event.observation.count for event in events),
             **_moment(events[0].time),
         }
@@ -148,8 +149,8 @@ def first_events(document: dict[str, Any], by: str) -> list[dict[str, Any]]:
 def _group(event: dict[str, Any], by: str) -> str:
     if by == "host":
         return str(event["host"])
-    if by == "device":
-        return f"{event['host']} {event['device']}" if event["device"] is not None else ""
+    if by == "device" and event["device"] is not None:
+        return f"{event['host']} device {event['device']}"
     return str(event["party"])
 
 

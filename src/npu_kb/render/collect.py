@@ -57,7 +57,8 @@ def collected_text(path: Path, document: dict[str, Any], lang: str, colour: bool
     """The archive, what is in it, what is not and why, and what to do with it."""
     page = Page(lang, colour, width)
     folders = Counter(row["name"].partition("/")[0] for row in document["taken"])
-    size = f"{path.stat().st_size / 1e6:.1f} MB"
+    bytes = path.stat().st_size
+    size = f"{bytes / 1e6:.1f} MB" if bytes > 1e6 else f"{bytes / 1e3:.0f} kB"
     counts = {"commands": folders["commands"], "logs": folders["logs"], "files": folders["files"]}
     page.paragraph(say("kept", lang, path=path, size=size, **counts), 0, "bold")
     if count := sum(row["status"] != "ok" for row in document["taken"]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from npu_kb.environment.evidence import unsupported
-from npu_kb.render.environment import missing_line
+from npu_kb.render.environment import missing_lines
 from npu_kb.render.judgement import judgement_text
 from npu_kb.render.page import Page
 from npu_kb.render.terminal import diagnosis_text
@@ -20,6 +20,7 @@ _TEXTS = {
         "en": "Nothing wrong found in {facts} facts and {versions} versions.",
         "zh": "检查了 {facts} 项事实和 {versions} 个版本，未发现问题。",
     },
+    "hints": {"en": "Nothing certain. Worth a look:", "zh": "没有确定的问题，可以关注："},
     "missing": {"en": "Not read, so nothing is said of it", "zh": "以下内容未能读取，未作判断"},
 }
 
@@ -36,8 +37,10 @@ def doctor_text(
     """First the causes, then the versions; `full` shows every match, and the pairs that go together too."""
     shown = judgements if full else unsupported(judgements)
     page = Page(lang, colour, width)
-    if document["matches"]:
+    if any(match["verdict"] != "possible" for match in document["matches"]):
         page.lines += diagnosis_text(document, lang, colour, width, full).rstrip().split("\n")
+    elif document["matches"]:
+        _hints(page, document["matches"])
     elif not shown:
         counts = {"facts": len(snapshot.facts), "versions": len(snapshot.versions)}
         page.paragraph(choose(_TEXTS["well"], lang)[0].format(**counts), 0, "bold")
@@ -47,6 +50,17 @@ def doctor_text(
     if snapshot.missing:
         page.blank()
         page.lines.append(page.style(choose(_TEXTS["missing"], lang)[0], "bold"))
-        for row in snapshot.missing:
-            page.paragraph(missing_line(row, lang), 2)
+        for line in missing_lines(snapshot.missing, lang):
+            page.paragraph(line, 2)
     return page.text()
+
+
+def _hints(page: Page, matches: list[dict[str, Any]]) -> None:
+    """What may be wrong: title, the line that says it, and where to read on."""
+    page.lines.append(page.style(choose(_TEXTS["hints"], page.lang)[0], "bold"))
+    for match in matches:
+        for title in choose(match["title"], page.lang):
+            page.paragraph(title, 2)
+        first = match["evidence"][0]
+        page.paragraph(f"{first['source']}: {first['text']}", 4, "red")
+        page.paragraph(f"npu-kb show {match['id']}", 4, "dim")

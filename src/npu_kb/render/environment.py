@@ -17,7 +17,8 @@ _COLUMNS = (("npu.health", ""), ("npu.temperature_c", " C"), ("npu.power_w", " W
 _ODD = {
     "npu.health": "OK",
     "npu.ecc_double_bit": 0, "npu.ecc_isolated_pages": 0, "npu.driver_firmware": "OK", "hccn.link": "UP",
-    "hccn.net_health": "Success", "npu.fault_code": None, "npu_smi.error": None, "host.device_unusable": None,
+    "hccn.net_health": "Success", "npu.fault_code": None, "npu_smi.error": None, "host.device_missing": None,
+    "host.device_access": None, "host.folder_access": None,
 }  # fmt: skip
 """Facts that are shown where they are not as they should be; None: whenever there is one."""
 _LIMITS = {
@@ -26,6 +27,8 @@ _LIMITS = {
     "host.memory_available_percent": ("memory available", "%"),
 }  # fmt: skip
 _FULL_PERCENT = 90
+_MOST_ALIKE = 3
+"""Commands of one program that failed alike and are still told one by one."""
 _TEXTS = {
     "machine": {"en": "Machine", "zh": "机器"},
     "npus": {"en": "NPUs", "zh": "NPU"},
@@ -50,6 +53,7 @@ _TEXTS = {
     "says": {"en": "{source} says {version}", "zh": "{source} 为 {version}"},
     "readonly": {"en": "not writable", "zh": "不可写"},
     "unusable": {"en": "not accessible to this user", "zh": "当前用户无权访问"},
+    "commands": {"en": "{program} ({number} commands)", "zh": "{program}（{number} 条命令）"},
     "same": {"en": "No difference that matters.", "zh": "没有需要关注的差异。"},
     "not found": {"en": "not found", "zh": "不存在"},
     "no permission": {"en": "no permission", "zh": "无权限"},
@@ -96,7 +100,7 @@ def snapshot_text(snapshot: Snapshot, lang: str, colour: bool, width: int) -> st
     page.block(
         "caches", [f"{c.path}  {c.mode}  {c.owner}{_mark(not c.writable, 'readonly', lang)}" for c in snapshot.caches]
     )
-    page.block("missing", [missing_line(row, lang) for row in snapshot.missing])
+    page.block("missing", missing_lines(snapshot.missing, lang))
     return page.text()
 
 
@@ -160,10 +164,22 @@ def _nodes(snapshot: Snapshot, lang: str) -> list[str]:
     return ([usable] if usable else []) + closed
 
 
-def missing_line(row: Missing, lang: str) -> str:
-    """What could not be read, and why."""
-    reason = _say(row.why, lang) if row.why in _TEXTS else row.why
-    return f"{row.what}: {reason}" + (f" ({row.detail})" if row.detail else "")
+def missing_lines(rows: list[Missing], lang: str) -> list[str]:
+    """What could not be read, and why; many commands of one program that failed alike stand on one line."""
+    groups: dict[tuple[str, str], list[Missing]] = {}
+    for row in rows:
+        groups.setdefault((row.what.partition(" ")[0], row.why), []).append(row)
+    lines = []
+    for (program, why), alike in groups.items():
+        if len(alike) > _MOST_ALIKE:
+            lines.append(f"{_say('commands', lang, program=program, number=str(len(alike)))}: {_reason(why, lang)}")
+        else:
+            lines += [f"{r.what}: {_reason(why, lang)}" + (f" ({r.detail})" if r.detail else "") for r in alike]
+    return lines
+
+
+def _reason(why: str, lang: str) -> str:
+    return _say(why, lang) if why in _TEXTS else why
 
 
 def _mark(shown: bool, name: str, lang: str) -> str:

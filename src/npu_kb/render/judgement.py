@@ -28,6 +28,7 @@ _SUMMARIES: dict[str, dict[str, str]] = {
     },
     "compatible": {"en": "These versions go together.", "zh": "这些版本可以一起使用。"},
     "matched": {"en": "These versions are a matched set.", "zh": "这些版本完全配套。"},
+    "drawback": {"en": "These versions go together, but with a drawback.", "zh": "这些版本可以一起使用，但有不足。"},
     "none": {"en": "No two versions are known that could be judged.", "zh": "没有可供判断的版本组合。"},
 }
 _MEND = {"en": "Smallest change", "zh": "最小改动"}
@@ -49,8 +50,7 @@ def judgement_document(judgements: list[Judgement]) -> dict[str, Any]:
 def judgement_text(judgements: list[Judgement], lang: str, colour: bool, width: int) -> str:
     """The sum, the smallest change, then pair by pair in the order in which they were judged; lang: en, zh, both."""
     page = Page(lang, colour, width)
-    state = overall(judgements)
-    for text in choose(_SUMMARIES[state], lang):
+    for text in choose(_SUMMARIES[_summary(judgements)], lang):
         page.paragraph(text, 0, "bold")
     for mend in _mends(judgements):
         page.blank()
@@ -61,6 +61,11 @@ def judgement_text(judgements: list[Judgement], lang: str, colour: bool, width: 
         page.blank()
         _judgement(page, judgement)
     return page.text()
+
+
+def _summary(judgements: list[Judgement]) -> str:
+    state = overall(judgements)
+    return "drawback" if state in ("compatible", "matched") and any(item.mend for item in judgements) else state
 
 
 def _mends(judgements: list[Judgement]) -> list[dict[str, str]]:

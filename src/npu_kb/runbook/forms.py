@@ -79,7 +79,7 @@ def write_file(path: Path, text: str) -> None:
         Path(name).chmod(0o644)
         Path(name).replace(path)
     except OSError as error:
-        raise NpuKbError(f"{path}: cannot be written: {error.strerror}; choose another --out") from None
+        raise NpuKbError(f"{path}: cannot be written: {error.strerror}; make room, or write it elsewhere") from None
 
 
 def write_tree(folder: Path, book: Book) -> int:

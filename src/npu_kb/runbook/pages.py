@@ -10,10 +10,12 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from npu_kb.knowledge.base import Knowledge
+from npu_kb.render.checklist import TEXTS as CHECKLIST_TEXTS
+from npu_kb.render.checklist import checklist_document, markdown_lines
 from npu_kb.render.document import entry_document
 from npu_kb.render.entry import versions_text
 from npu_kb.render.markdown import both, fence, paragraphs, plain, remedies, row, sources
-from npu_kb.render.text import EFFECT_NAMES, SEVERITY_NAMES, choose, label
+from npu_kb.render.text import SEVERITY_NAMES, choose, label
 
 Entry = dict[str, Any]
 Link = Callable[[str, str], str]
@@ -38,7 +40,6 @@ TEXTS = {
     "family": {"en": "Family", "zh": "类别"},
     "causes": {"en": "Brings about", "zh": "会引发"},
     "caused-by": {"en": "May be brought about by", "zh": "可能由其引发"},
-    "also": {"en": "If not", "zh": "若不满足"},
     "sources": {"en": "Sources", "zh": "来源"},
 }
 
@@ -162,18 +163,9 @@ def _caused_by(entries: list[Entry]) -> dict[str, list[str]]:
 
 
 def _checklist(book: Book, checklist: dict[str, Any], link: Link) -> list[str]:
-    lang, commands = book.lang, book.knowledge.commands()
-    lines = [both(checklist["when"], lang), ""]
-    for number, step in enumerate(checklist["steps"], 1):
-        lines += [f"**{number}.** {both(step['title'], lang)}", ""]
-        lines += [both(step["why"], lang), ""] if "why" in step else []
-        command = commands.get(step.get("command", ""), {"run": step.get("run"), "effect": step["effect"]})
-        if command["run"]:
-            effect = "" if command["effect"] == "read" else f" ({choose(EFFECT_NAMES[command['effect']], lang)[0]})"
-            lines += [*fence(command["run"], "sh"), "", *([effect.strip(), ""] if effect else [])]
-        lines += [f"- [ ] {both(step['expect'], lang)}", ""]
-        lines += _links(book, book.text("also"), step["entries"], link)
-    return lines
+    document = checklist_document(checklist, book.knowledge.commands())
+    also = " / ".join(choose(CHECKLIST_TEXTS["also"], book.lang))
+    return markdown_lines(document, book.lang, lambda ids: _links(book, also, ids, link))
 
 
 def _codes(book: Book, codes: list[dict[str, Any]], link: Link) -> list[str]:

@@ -65,6 +65,9 @@ def blocks(texts: list[str]) -> Iterator[Block]:
 
 def _kind(values: dict[str, tuple[str, int]], heading: str) -> str:
     """Whose file it is: driver, firmware, cann, kernels, opp, parts (version.cfg), installer, or nothing known."""
+    for kind in ("firmware", "driver"):
+        if f"/{kind}/version.info" in heading:
+            return kind
     if "compatible_version_drv" in values or "firmware_version" in values:
         return "firmware"
     if "compatible_version_fw" in values or "ascendhal_version" in values or list(values) == ["package_version"]:

@@ -1,0 +1,140 @@
+"""`npu-kb scan`: the faults in logs of any size, as rows that `npu-kb merge` puts together."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from itertools import chain
+from typing import TYPE_CHECKING, TextIO
+
+from npu_kb.cli.options import FOUND, NONE, load_knowledge, overlay_folders, positive
+from npu_kb.errors import NpuKbError
+
+if TYPE_CHECKING:
+    from npu_kb.cluster.observation import Row
+
+_NAMES = 3
+"""Of what is not read so many names are told for each reason."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("paths", nargs="+", metavar="PATH", help="folders, logs and archives")
+    parser.add_argument("--out", metavar="FILE", help="write the rows there (default: standard output)")
+    parser.add_argument("--host", metavar="NAME", help="the host whose logs these are (default with --out: this one)")
+    add_selection(parser)
+    parser.add_argument("--kb", action="append", metavar="DIR", help="a private kb folder merged over the built-in one")
+
+
+def add_selection(parser: argparse.ArgumentParser) -> None:
+    """The options of every command that scans: what is read, and with what."""
+    parser.add_argument("--since", type=_moment, metavar="TIME", help="only lines from this time on, as logs write it")
+    parser.add_argument("--until", type=_moment, metavar="TIME", help="only lines up to this time")
+    parser.add_argument("--include", action="append", default=[], metavar="GLOB", help="of folders only such files")
+    parser.add_argument("--exclude", action="append", default=[], metavar="GLOB", help="of folders no such files")
+    engines = ["auto", "hyperscan", "ahocorasick"]
+    parser.add_argument("--engine", choices=engines, default="auto", help="default: the fastest that is installed")
+    parser.add_argument("--jobs", type=positive, metavar="N", help="processes (default: one for each core, up to 16)")
+    parser.add_argument(
+        "--scheduler", metavar="ADDRESS", help="read with the workers of a Dask cluster (tcp://HOST:8786)"
+    )
+
+
+def _moment(text: str) -> float:
+    from npu_kb.cluster.times import read_time
+
+    time = read_time(text)
+    time = read_time(f"{text} 00:00:00") if time is None else time
+    if time is None:
+        raise argparse.ArgumentTypeError("must be a day or time such as 2026-11-29 or 2026-11-29T08:00:00")
+    return time
+
+
+def selected_rows(options: argparse.Namespace) -> Iterator[Row]:
+    """The rows of what the options select, with progress on a terminal."""
+    from npu_kb.cluster.dask import workers_of
+    from npu_kb.cluster.progress import shown_progress
+    from npu_kb.cluster.scan import scan
+    from npu_kb.intake.tree import Globs
+
+    with ExitStack() as stack:
+        progress = stack.enter_context(shown_progress())
+        pool, jobs = stack.enter_context(workers_of(options.scheduler)) if options.scheduler else (None, options.jobs)
+        yield from scan(
+            options.paths,
+            overlay_folders(options),
+            globs=Globs(options.include, options.exclude),
+            window=(options.since, options.until),
+            engine=options.engine,
+            jobs=jobs,
+            pool=pool,
+            progress=progress,
+        )
+
+
+def run(options: argparse.Namespace) -> int:
+    from npu_kb.cluster.observation import to_json_lines
+
+    load_knowledge(options)  # tells what is wrong with it, once
+    tally = Tally()
+    rows = selected_rows(options)
+    first = next(rows, None)  # a path that is not there is told before anything is written
+    host = options.host or (os.uname().nodename if options.out else "")
+    with _output(options.out) as out:
+        out.writelines(to_json_lines(tally.counted(chain([first] if first else [], rows)), host))
+    tally.tell_skipped()
+    return FOUND if tally.claims else NONE
+
+
+class Tally:
+    """Counts rows as they pass."""
+
+    def __init__(self) -> None:
+        self.claims = 0
+        self._skipped: dict[str, list[str]] = {}
+        self._counts: dict[str, int] = {}
+
+    def counted(self, rows: Iterable[Row]) -> Iterator[Row]:
+        """The same rows."""
+        from npu_kb.cluster.observation import Observation, SourceSummary
+        from npu_kb.diagnosis.model import CLAIMS
+
+        for row in rows:
+            if isinstance(row, Observation):
+                self.claims += row.verdict in CLAIMS
+            elif isinstance(row, SourceSummary) and row.skipped:
+                self._counts[row.skipped] = self._counts.get(row.skipped, 0) + 1
+                names = self._skipped.setdefault(row.skipped, [])
+                names += [row.source] if len(names) < _NAMES else []
+            yield row
+
+    def tell_skipped(self) -> None:
+        """One line on standard error for each reason for which something was not read."""
+        from npu_kb.intake.clean import printable
+
+        for reason, names in self._skipped.items():
+            count = self._counts[reason]
+            more = f" and {count - len(names)} more" if count > len(names) else ""
+            print(printable(f"npu-kb: not read, {reason}: {', '.join(names)}{more}"), file=sys.stderr)
+
+
+@contextmanager
+def _output(path: str | None) -> Iterator[TextIO]:
+    """Standard output, or a file that is there only when it is whole."""
+    if path is None:
+        yield sys.stdout
+        return
+    part = f"{path}.{os.getpid()}.part"
+    try:
+        out = open(part, "w", encoding="utf-8", errors="backslashreplace")  # noqa: PTH123, SIM115
+    except OSError as error:
+        raise NpuKbError(f"{path}: cannot be written: {error.strerror}; give --out another place") from None
+    try:
+        with out:
+            yield out
+        os.replace(part, path)  # noqa: PTH105
+    finally:
+        with suppress(OSError):
+            os.unlink(part)  # noqa: PTH108

@@ -1,0 +1,73 @@
+"""`npu-kb watch`: follow growing logs and tell each new fault once."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+from npu_kb.cli.options import FOUND, NONE, add_output, colour, language, load_knowledge, overlay_folders, positive
+
+if TYPE_CHECKING:
+    from npu_kb.cluster.watch import Told
+
+SCHEMA = "npu-kb/watch/1"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("paths", nargs="+", metavar="PATH", help="logs, and folders in which logs grow")
+    parser.add_argument("--from-start", action="store_true", help="tell what stands in the logs already, too")
+    parser.add_argument("--first", action="store_true", help="end with the first fault")
+    parser.add_argument("--for", type=positive, dest="seconds", metavar="SECONDS", help="end after so long")
+    parser.add_argument(
+        "--interval", type=positive, default=1, metavar="SECONDS", help="between looks (default: 1)"
+    )
+    parser.add_argument("--include", action="append", default=[], metavar="GLOB", help="of folders only such files")
+    parser.add_argument("--exclude", action="append", default=[], metavar="GLOB", help="of folders no such files")
+    add_output(parser, ["text", "json"])
+
+
+def run(options: argparse.Namespace) -> int:
+    from npu_kb.cluster.watch import Watch
+    from npu_kb.intake.tree import Globs
+
+    load_knowledge(options)  # tells what is wrong with it, once
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    until = time.monotonic() + options.seconds if options.seconds else None
+    status = NONE
+    try:
+        globs = Globs(options.include, options.exclude)
+        watch = Watch(options.paths, overlay_folders(options), globs, from_start=options.from_start)
+        for told in watch.follow(options.interval, until):
+            status = FOUND
+            sys.stdout.write(_line(told) if options.format == "json" else _text(told, options))
+            sys.stdout.flush()
+            if options.first:
+                break
+    except KeyboardInterrupt:
+        pass  # the usual end of a watch
+    return status
+
+
+def _line(told: Told) -> str:
+    document: dict[str, Any] = {"schema": SCHEMA, "told": _now(), **told.observation._asdict(), "title": told.title}
+    return json.dumps(document, ensure_ascii=False) + "\n"
+
+
+def _text(told: Told, options: argparse.Namespace) -> str:
+    from npu_kb.intake.clean import printable
+    from npu_kb.render.text import Style, choose
+
+    row, style = told.observation, Style(colour(options))
+    title = " / ".join(choose(told.title, language(options)))
+    return (
+        f"{_now()}  {style(row.verdict.upper(), 'bold', 'red')}  {style(row.entry, 'bold')}  {title}\n"
+        f"    {printable(row.source)} line {row.line}: {row.text}\n"
+    )
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

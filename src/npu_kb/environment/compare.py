@@ -1,0 +1,87 @@
+"""Where two snapshots differ: machine against machine, before against after, container against host."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from npu_kb.environment.snapshot import Fact, Snapshot, importance
+
+_MOMENTARY = re.compile(
+    r"npu\.(?:power_w|\w*temperature_c|\w+_percent|\w+_used_mb|hugepages_used|process_mb|aicore_current_mhz|bus_id)"
+    r"|hccn\.(?:optical_\w+|counter|ping_\w+|ip|link_up_count)|host\.(?:disk_percent|memory_available_percent|hugepages_free"
+    r"|pci_npu)|asys\.power"
+)
+"""Facts that differ from minute to minute, or from machine to machine by nature."""
+
+
+class Difference(NamedTuple):
+    """What differs: its kind (versions, chips, limits, devices, ...), its name, and what either side says of it."""
+
+    kind: str
+    name: str
+    first: str | None
+    second: str | None
+
+
+def compare(first: Snapshot, second: Snapshot, momentary: bool = False) -> list[Difference]:
+    """All differences, those that explain failures first; `momentary` adds what changes by the minute."""
+    found = [difference for kind, sides in _sides(first, second) for difference in _differences(kind, *sides)]
+    if momentary:
+        found += _differences("momentary", *(_facts(side.facts, is_momentary=True) for side in (first, second)))
+    return found
+
+
+def _sides(first: Snapshot, second: Snapshot) -> Iterator[tuple[str, tuple[dict[str, str], dict[str, str]]]]:
+    both = (first, second)
+    yield "versions", _pair(_versions(side) for side in both)
+    yield "chips", _pair(_chips(side) for side in both)
+    yield "machine", _pair({"arch": side.arch or "", "container": str(side.container)} for side in both)
+    yield "installs", _pair(_installs(side) for side in both)
+    facts = [_facts(side.facts) for side in both]
+    for kind, prefixes in (("limits", ("host.",)), ("devices", ("npu.", "npu_smi.", "driver.", "firmware.", "cann.")),
+                           ("network", ("hccn.",))):  # fmt: skip
+        yield kind, _pair({name: value for name, value in side.items() if name.startswith(prefixes)} for side in facts)
+    yield "nodes", _pair({n.path: f"{n.mode} {n.owner}" for n in side.devices.nodes} for side in both)
+    yield "mounts", _pair({m.target: f"{m.type} {m.options}".strip() for m in side.devices.mounts} for side in both)
+    yield "environment", _pair(dict(side.environment) for side in both)
+    yield "caches", _pair({c.path: f"{c.mode} {c.owner}" for c in side.caches} for side in both)
+    yield "missing", _pair({m.what: m.why for m in side.missing} for side in both)
+
+
+def _pair(sides: Iterable[dict[str, str]]) -> tuple[dict[str, str], dict[str, str]]:
+    first, second = sides
+    return first, second
+
+
+def _differences(kind: str, first: dict[str, str], second: dict[str, str]) -> list[Difference]:
+    names = sorted(dict.fromkeys([*first, *second]), key=importance)
+    rows = ((name, first.get(name), second.get(name)) for name in names)
+    return [Difference(kind, name, a, b) for name, a, b in rows if a != b]
+
+
+def _versions(side: Snapshot) -> dict[str, str]:
+    """Each version, with what other files say otherwise."""
+    return {name: " / ".join([v.version, *(other.version for other in v.also)]) for name, v in side.versions.items()}
+
+
+def _chips(side: Snapshot) -> dict[str, str]:
+    """How many of each chip."""
+    names = [chip.name for chip in side.chips]
+    return {name: str(names.count(name)) for name in dict.fromkeys(names)}
+
+
+def _installs(side: Snapshot) -> dict[str, str]:
+    return {i.path: f"{i.version or '?'}{' loaded' if i.loaded else ''}" for i in side.installs}
+
+
+def _facts(facts: list[Fact], is_momentary: bool = False) -> dict[str, str]:
+    """Each fact by name and device."""
+    shown: dict[str, str] = {}
+    for fact in facts:
+        if bool(_MOMENTARY.fullmatch(fact.name)) == is_momentary:
+            name = f"{fact.name} [{fact.subject}]" if fact.subject else fact.name
+            value = f"{fact.value:g}" if isinstance(fact.value, float) else fact.value
+            shown[name] = f"{shown[name]}, {value}" if name in shown else value
+    return shown

@@ -1,0 +1,163 @@
+"""The smallest change that makes a set of versions right: the fewest and cheapest components, by the matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import combinations
+
+from npu_kb.environment.names import NAMES, name_of
+from npu_kb.environment.rules import PAIRS, Pair
+from npu_kb.environment.rules_driver import driver_rows, hdk_of
+from npu_kb.environment.verdict import GOOD, Machine, Matrix, Texts, Verdict, named
+from npu_kb.releases import release
+
+COSTS = {
+    "vllm_ascend": 2, "vllm": 2, "torch": 2, "torch_npu": 2, "triton_ascend": 2, "mindspore": 2, "mindie": 3,
+    "python": 3, "cann": 5, "firmware": 4, "driver": 8,
+}  # fmt: skip
+"""What changing a component takes: a wheel little, CANN more, the driver of a whole machine most.
+
+What pins most of the others comes first, so that few releases of these have to be tried.
+"""
+_TOGETHER = {"torch_npu": "torch", "vllm_ascend": "vllm", "firmware": "driver"}
+"""What is installed in one step with another component."""
+_MOST_CHANGES = 7
+_SELDOM_KNOWN = ("cann", "python")
+"""The pair of which sources say so little that it may stay open."""
+_PYTHONS = [f"3.{minor}" for minor in range(8, 15)]
+
+Judge = Callable[[Pair, str, str], Verdict]
+
+
+def smallest_change(matrix: Matrix, machine: Machine, judge: Judge) -> dict[str, str]:
+    """{component: the release to change it to}; empty where nothing has to change, or no published set is near."""
+    found = machine.found
+    wrong = [pair for pair in _pairs(found) if judge(pair, found[pair.left], found[pair.right]).state == "unsupported"]
+    wrong = [pair for pair in wrong if {pair.left, pair.right} & COSTS.keys() and pair.right != "chip"]
+    if not wrong:
+        return {}
+    search = _Search(matrix, machine, judge)
+    for known in (True, False):  # at first only sets that some source speaks of
+        for sets in _by_cost(found, wrong):
+            solutions = [plan for names in sets for plan in search.plans(names, known)]
+            if solutions:
+                return min(solutions, key=lambda item: item[0])[1]
+    return {}
+
+
+def _pairs(found: dict[str, str]) -> list[Pair]:
+    return [pair for pair in PAIRS if pair.left in found and pair.right in found]
+
+
+def _by_cost(found: dict[str, str], wrong: list[Pair]) -> list[list[tuple[str, ...]]]:
+    """Sets of components that touch every wrong pair: those of few steps first, of these the cheap ones."""
+    names = [name for name in COSTS if name in found]
+    sets: dict[tuple[int, int], list[tuple[str, ...]]] = {}
+    for size in range(1, _MOST_CHANGES + 1):
+        for chosen in combinations(names, size):
+            is_whole = "driver" not in chosen or "firmware" not in found or "firmware" in chosen  # one HDK package
+            if is_whole and all({pair.left, pair.right} & {*chosen} for pair in wrong):
+                steps = len({_TOGETHER.get(name, name) for name in chosen})
+                sets.setdefault((steps, sum(COSTS[name] for name in chosen)), []).append(chosen)
+    return [sets[price] for price in sorted(sets)]
+
+
+class _Search:
+    """Tries releases for some components while all others stay."""
+
+    def __init__(self, matrix: Matrix, machine: Machine, judge: Judge) -> None:
+        self._matrix, self._machine, self._judge = matrix, machine, judge
+        self._candidates: dict[str, list[str]] = {}
+
+    def plans(self, names: tuple[str, ...], known: bool) -> Iterator[tuple[tuple[int, int], dict[str, str]]]:
+        """((rank), plan) of the sets in which exactly these components differ and nothing is wrong."""
+        fixed = {name: version for name, version in self._machine.found.items() if name not in names}
+        yield from self._extend(fixed, list(names), {}, known, 0, 0)
+
+    def _extend(
+        self, chosen: dict[str, str], rest: list[str], plan: dict[str, str], known: bool, matched: int, order: int
+    ) -> Iterator[tuple[tuple[int, int], dict[str, str]]]:
+        if not rest:
+            if all(self._is_good(pair, chosen, False) for pair in _pairs(chosen)):
+                yield (-matched, order), plan
+            return
+        name, *others = rest
+        for place, version in enumerate(self._options(name)):
+            if version == self._machine.found[name]:
+                continue
+            trial = {**chosen, name: version}
+            pairs = [pair for pair in _pairs(trial) if name in (pair.left, pair.right)]
+            if all(self._is_good(pair, trial, known) for pair in pairs):
+                more = sum(self._judge(pair, trial[pair.left], trial[pair.right]).state == "matched" for pair in pairs)
+                yield from self._extend(trial, others, {**plan, name: version}, known, matched + more, order + place)
+
+    def _is_good(self, pair: Pair, versions: dict[str, str], known: bool) -> bool:
+        state, _, _, drawback = self._judge(pair, versions[pair.left], versions[pair.right])
+        is_open = not known or (pair.left, pair.right) == _SELDOM_KNOWN
+        return pair.right == "chip" or (state in GOOD and not (known and drawback)) or (state == "unknown" and is_open)
+
+    def _options(self, name: str) -> list[str]:
+        if name not in self._candidates:
+            self._candidates[name] = _nearest(_releases(self._matrix, self._machine, name), self._machine.found[name])
+        return self._candidates[name]
+
+
+def _nearest(versions: Iterable[str], found: str) -> list[str]:
+    """Each release once, those near to the present one first, of equally near ones the newer."""
+    known = {parsed: version for version in versions if (parsed := release(version))}
+    have = release(found)
+    older = sorted((version for version in known if have and version < have), reverse=True)
+    newer = sorted(version for version in known if version not in older)
+    ranked = [*enumerate(newer, 0), *enumerate(older, 1)]
+    return [known[version] for _, version in sorted(ranked, key=lambda item: item[0])]
+
+
+def _releases(matrix: Matrix, machine: Machine, name: str) -> Iterator[str]:
+    """The published releases of a component that one may change to."""
+    if name == "python":
+        yield from _PYTHONS
+    elif name in ("driver", "firmware"):
+        canns = [cann for row in matrix.rows("cann_driver") for cann in row["cann"]]
+        yield from (hdk for cann in canns for hdk in hdk_of(driver_rows(matrix, machine, cann), machine))
+        yield from machine.found.get("driver", "").split()
+    elif name == "cann":
+        rows = (row for row in matrix.rows("cann_driver") if row["recommended"] and "feature" not in row)
+        yield from (cann for row in rows for cann in row["cann"] if "beta" not in cann and "alpha" not in cann)
+    elif name == "torch_npu":
+        good = ("active", "historic", "patch")
+        yield from (row[name] for row in matrix.rows(name) if row["pypi"] and row["kind"] in good)
+    elif name == "mindie":
+        yield from (row["version"] for row in matrix.rows("product") if row["product"] == NAMES[name])
+    else:
+        table = {"torch": "torch_npu", "vllm": "vllm_ascend"}.get(name, name)
+        yield from (version for row in matrix.rows(table) if row.get("cann") for version in named(row, name))
+
+
+def change_texts(plan: dict[str, str], found: dict[str, str]) -> Texts | None:
+    """The change in words, with the commands where there are any."""
+    if not plan:
+        return None
+    parts = [_change(name, version, found[name]) for name, version in plan.items()]
+    return {
+        "en": "Change " + "; ".join(en for en, _ in parts) + ".",
+        "zh": "请更换：" + "；".join(zh for _, zh in parts) + "。",
+    }
+
+
+_WHEELS = {"torch": "torch", "torch_npu": "torch-npu", "vllm": "vllm", "vllm_ascend": "vllm-ascend",
+           "mindspore": "mindspore"}  # fmt: skip
+
+
+def _change(name: str, version: str, before: str) -> tuple[str, str]:
+    label, zh_label = name_of(name, "en"), name_of(name, "zh")
+    en, zh = f"{label} {before} to {version}", f"{zh_label} {before} 换为 {version}"
+    if wheel := _WHEELS.get(name):
+        return f"{en} (pip install {wheel}=={version})", f"{zh}（pip install {wheel}=={version}）"
+    if name == "cann":
+        return f"{en} (toolkit, kernels or ops, and NNAL)", f"{zh}（toolkit、kernels/ops 与 NNAL）"
+    if name in ("driver", "firmware"):
+        return (
+            f"{label} {before} to that of HDK {version}, then reboot",
+            f"{zh_label} {before} 换为 HDK {version} 的版本，然后重启",
+        )
+    return en, zh

@@ -1,0 +1,123 @@
+"""Many commands and file reads at once, each within its time; what hangs or prints without end is left behind."""
+
+from __future__ import annotations
+
+import errno
+import os
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import suppress
+from typing import NamedTuple, TypeVar
+
+from npu_kb.environment.snapshot import Missing
+
+_WORKERS = 16
+_MOST_BYTES = 400_000
+_REAPING_SECONDS = 0.2
+_QUIET = {"LC_ALL": "C", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+class Output(NamedTuple):
+    """What a command or file gave, and what is missing of it."""
+
+    source: str
+    data: bytes
+    missing: Missing | None = None
+
+
+T = TypeVar("T")
+
+
+def together(tasks: Mapping[str, Callable[[], T]], deadline: float) -> dict[str, T]:
+    """What the tasks return, in their order, without those that are not done at the deadline (of time.monotonic).
+
+    A thread that hangs in the kernel (a dead network disk) is left behind and not waited for.
+    """
+    pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="npu-kb-env")
+    futures = {name: pool.submit(task) for name, task in tasks.items()}
+    wait(futures.values(), max(0.0, deadline - time.monotonic()))
+    pool.shutdown(wait=False, cancel_futures=True)
+    return {name: future.result() for name, future in futures.items() if future.done() and not future.cancelled()}
+
+
+def command(
+    source: str, arguments: list[str], seconds: float, deadline: float, most_bytes: int = _MOST_BYTES
+) -> Output:
+    """Run a program without a shell and read what it prints, for at most so many seconds and bytes."""
+    until = min(time.monotonic() + seconds, deadline)
+    try:
+        process = subprocess.Popen(
+            arguments,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            cwd="/",
+            env={**os.environ, **_QUIET},
+        )
+    except OSError as error:
+        return _unreadable(source, error)
+    data, why = _read(process, until, most_bytes)
+    _end(process)
+    if why:
+        return missing(source, why, data)
+    return missing(source, "failed", data) if process.returncode else Output(source, data)
+
+
+def _read(process: subprocess.Popen[bytes], until: float, most_bytes: int) -> tuple[bytes, str]:
+    """All that it prints, and why that is not the whole."""
+    pipe = process.stdout
+    assert pipe is not None
+    data = b""
+    with selectors.DefaultSelector() as selector:
+        selector.register(pipe, selectors.EVENT_READ)
+        while (left := until - time.monotonic()) > 0 and selector.select(left):
+            chunk = os.read(pipe.fileno(), 65_536)
+            data += chunk
+            if not chunk:
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(max(0.0, until - time.monotonic()))
+                    return data, ""
+                break
+            if len(data) > most_bytes:
+                return data[:most_bytes], "too long"
+    return data, "no answer"
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Stop it and what it started; one that the kernel holds is left behind."""
+    with suppress(OSError):
+        os.killpg(process.pid, signal.SIGKILL)
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(_REAPING_SECONDS)
+    if process.stdout:
+        process.stdout.close()
+
+
+def reading(source: str, read: Callable[[], bytes]) -> Output:
+    """What a reader of a file returns, or why it cannot."""
+    try:
+        return Output(source, read())
+    except OSError as error:
+        return _unreadable(source, error)
+
+
+def _unreadable(source: str, error: OSError) -> Output:
+    if error.errno in (errno.ENOENT, errno.ENOTDIR):
+        return missing(source, "not found")
+    if error.errno in (errno.EACCES, errno.EPERM):
+        return missing(source, "no permission")
+    return Output(source, b"", Missing(what=source, why="failed", detail=error.strerror or ""))
+
+
+def missing(source: str, why: str, data: bytes = b"") -> Output:
+    """With the last line that the command printed as detail."""
+    from npu_kb.intake.clean import decode, printable
+
+    printed = decode(data[-2000:]).strip().splitlines() if why == "failed" else []
+    detail = printable(printed[-1]).strip()[:200] if printed else ""
+    return Output(source, data, Missing(what=source, why=why, detail=detail))

@@ -1,0 +1,188 @@
+"""A machine's versions, facts and settings at one time, as a document that can be kept, sent and compared.
+
+The JSON form, schema `npu-kb/snapshot/1`, is redacted: no address, host or user name stands in it.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from npu_kb.errors import NpuKbError
+
+SCHEMA = "npu-kb/snapshot/1"
+COMPONENTS = (
+    "driver", "firmware", "cann", "kernels", "nnal", "torch", "torch_npu", "torchvision", "triton_ascend", "python",
+    "vllm", "vllm_ascend", "mindspore", "mindie", "transformers",
+)  # fmt: skip
+"""The components that explain most failures, in the order in which to look at them."""
+HOST = "<host>"
+"""Stands for the machine's name where the user gives none."""
+_MOST_CHARS = 20_000_000
+
+
+class Part(BaseModel):
+    """A part of a snapshot; keys that a later release adds are passed over."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class Reading(Part):
+    """A version as one command or file says it."""
+
+    version: str
+    source: str
+
+
+class Version(Reading):
+    """A component's version, and what other commands and files say where they differ."""
+
+    also: list[Reading] = []
+
+
+class Fact(Part):
+    """A value of the machine, by the names of `intake.facts`; `subject` is the device it belongs to.
+
+    Numbers are in the unit that the name ends with; `unlimited` stands for no limit. `text` is the line of the source's
+    output that says it, `line` its number from 1.
+    """
+
+    name: str
+    value: float | str
+    subject: str | None = None
+    source: str = ""
+    line: int = 0
+    text: str = ""
+
+
+class Chip(Part):
+    """One NPU: its number, its chip's name, the family that entries know, and how many chips (dies) it has."""
+
+    npu: str
+    name: str
+    family: str | None = None
+    count: int = 1
+
+
+class Install(Part):
+    """One installed CANN, and whether the environment of this process loads it."""
+
+    path: str
+    version: str | None = None
+    loaded: bool = False
+
+
+class Node(Part):
+    """A device file; `usable` says whether this user may read and write it."""
+
+    path: str
+    mode: str
+    owner: str
+    usable: bool
+
+
+class Mount(Part):
+    """A mounted file system that the stack uses."""
+
+    target: str
+    type: str
+    options: str = ""
+
+
+class Devices(Part):
+    """What of the NPUs this machine or container is given."""
+
+    nodes: list[Node] = []
+    mounts: list[Mount] = []
+
+
+class Cache(Part):
+    """A folder into which the stack writes; `mode` in octal digits, `writable` by this user."""
+
+    path: str
+    owner: str
+    mode: str
+    writable: bool
+
+
+class Missing(Part):
+    """What could not be read: `why` is one of `not found`, `no permission`, `no answer`, `failed`, `too long`."""
+
+    what: str
+    why: str
+    detail: str = ""
+
+
+class Snapshot(Part):
+    """All that is known of one machine or container."""
+
+    schema_: str = Field(default=SCHEMA, alias="schema")
+    taken: str | None
+    host: str = HOST
+    arch: str | None = None
+    container: bool | None = None
+    chips: list[Chip] = []
+    versions: dict[str, Version] = {}
+    installs: list[Install] = []
+    compatibility: dict[str, dict[str, Any]] = {}
+    facts: list[Fact] = []
+    environment: dict[str, str] = {}
+    devices: Devices = Devices()
+    caches: list[Cache] = []
+    missing: list[Missing] = []
+
+    def document(self) -> dict[str, Any]:
+        """As plain JSON values, in the order of the fields."""
+        return self.model_dump(by_alias=True)
+
+    @property
+    def plain_versions(self) -> dict[str, str]:
+        """{component: version}, and the family of the chips under `chip`."""
+        versions = {name: version.version for name, version in self.versions.items()}
+        families = [chip.family for chip in self.chips if chip.family]
+        return {**versions, **({"chip": families[0]} if families else {})}
+
+
+def importance(component: str) -> int:
+    """Place of a component in the order in which to look at them; those not named come last."""
+    return COMPONENTS.index(component) if component in COMPONENTS else len(COMPONENTS)
+
+
+def read_snapshot(name: str) -> Snapshot:
+    """A kept snapshot; `-` is standard input. NpuKbError names what is wrong in the file."""
+    from pathlib import Path
+
+    from npu_kb.importing.files import read_text
+
+    try:
+        document = json.loads(read_text(Path(name), _MOST_CHARS))
+        if not isinstance(document, dict) or document.get("schema") != SCHEMA:
+            raise NpuKbError(f"{name}: is no snapshot; write one with `npu-kb env save FILE`")
+        return Snapshot.model_validate(document)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise NpuKbError(f"{name}: {place}: {first['msg']}; write it anew with `npu-kb env save FILE`") from None
+    except (ValueError, RecursionError) as error:
+        raise NpuKbError(f"{name}: is no snapshot (no JSON: {error}); write one with `npu-kb env save FILE`") from None
+
+
+def write_snapshot(snapshot: Snapshot, name: str | None) -> None:
+    """Keep the snapshot in a file, replaced only as a whole; without a name, on standard output."""
+    text = json.dumps(snapshot.document(), ensure_ascii=False, indent=1) + "\n"
+    if name in (None, "-"):
+        sys.stdout.write(text)
+        return
+    from pathlib import Path
+
+    from npu_kb.runbook.forms import write_file
+
+    path = Path(str(name))
+    if path.exists() and not path.is_file():
+        raise NpuKbError(f"{path}: is no regular file; give another name, or `-` for standard output")
+    if not path.parent.is_dir():
+        raise NpuKbError(f"{path}: there is no folder {path.parent}; make it, or give another name")
+    write_file(path, text)

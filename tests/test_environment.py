@@ -1,0 +1,366 @@
+"""A machine's snapshot: made of fake tools and files, kept, compared, and taken into the diagnosis."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from npu_kb import Knowledge, diagnose
+from npu_kb.environment.assemble import assemble
+from npu_kb.environment.compare import compare
+from npu_kb.environment.evidence import known
+from npu_kb.environment.probe import probe
+from npu_kb.environment.root import Root
+from npu_kb.environment.snapshot import Snapshot, read_snapshot
+from npu_kb.intake.logtext import LogText
+
+MACHINES: dict[str, dict[str, Any]] = yaml.safe_load(
+    (Path(__file__).parent / "data" / "machines.yaml").read_text("utf-8")
+)
+OUTPUTS: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "data" / "outputs.yaml").read_text("utf-8"))
+SHELL = "/bin/sh"
+Build = Callable[..., tuple[Root, dict[str, str]]]
+
+
+def tool(path: Path, answers: dict[str, Any]) -> None:
+    """A program that prints what its arguments are answered with, and fails on others."""
+    cases = []
+    for arguments, answer in answers.items():
+        text, status = (answer["text"], answer["exit"]) if isinstance(answer, dict) else (answer, 0)
+        pattern = arguments if arguments == "*" else "*".join(shlex.quote(part) for part in arguments.split("*"))
+        cases.append(f"{pattern}) printf %s {shlex.quote(text)}; exit {status};;")
+    script(path, 'case "$*" in\n' + "\n".join(cases) + "\n*) exit 9;;\nesac\n")
+
+
+def script(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!{SHELL}\n{text}")
+    path.chmod(0o755)
+
+
+@pytest.fixture
+def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Build:
+    """Put a machine of machines.yaml, or another, in place: its root folder and its settings."""
+
+    def make(machine: dict[str, Any]) -> tuple[Root, dict[str, str]]:
+        root, tools = tmp_path / "root", tmp_path / "bin"
+        for folder in (root, tools):
+            folder.mkdir(exist_ok=True)
+        for name, answers in machine.get("tools", {}).items():
+            tool(tools / name, answers)
+        for name, text in machine.get("files", {}).items():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_text(text)
+        for name, target in machine.get("links", {}).items():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).symlink_to(target)
+        monkeypatch.setenv("PATH", str(tools))
+        return Root(str(root)), machine.get("settings", {})
+
+    return make
+
+
+def by_device(snapshot: Snapshot) -> dict[str, Any]:
+    return {f"{fact.name} {fact.subject}" if fact.subject else fact.name: fact.value for fact in snapshot.facts}
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_the_snapshot_of_a_machine_is_right(name: str, build: Build, knowledge: Knowledge) -> None:
+    root, settings = build(MACHINES[name])
+    snapshot, expect = probe(knowledge, root, settings), MACHINES[name]["expect"]
+    document = snapshot.document()
+    for field in ("container", "arch", "chips", "installs", "compatibility", "environment"):
+        assert field not in expect or document[field] == expect[field], field
+    versions = {component: version.version for component, version in snapshot.versions.items()}
+    assert {component: versions.get(component) for component in expect["versions"]} == expect["versions"]
+    facts = by_device(snapshot)
+    assert {fact: facts.get(fact) for fact in expect["facts"]} == expect["facts"]
+    missing = {row.what: row.why for row in snapshot.missing}
+    assert all(missing.get(what) == why for what, why in expect.get("missing", {}).items())
+
+
+def test_versions_that_differ_are_both_told(build: Build, knowledge: Knowledge) -> None:
+    driver = probe(knowledge, *build(MACHINES["a3-container"])).versions["driver"]
+    assert (driver.version, driver.source) == ("25.2.3", "npu-smi info")
+    assert [(o.version, o.source) for o in driver.also] == [("25.2.0", "/usr/local/Ascend/driver/version.info")]
+
+
+def test_devices_mounts_and_what_is_missing_are_told(build: Build, knowledge: Knowledge) -> None:
+    snapshot = probe(knowledge, *build(MACHINES["a3-container"]))
+    assert [node.path for node in snapshot.devices.nodes] == ["/dev/davinci0"]
+    assert [(m.target, m.options) for m in snapshot.devices.mounts] == [
+        ("/", "rw"), ("/dev/shm", "rw,size=65536k"), ("/usr/local/Ascend/driver", "ro"),
+    ]  # fmt: skip
+    assert {"pip list", "uname -rm", "/usr/local/Ascend/firmware/version.info"} <= {m.what for m in snapshot.missing}
+
+
+def test_a_machine_without_anything_is_told_too(build: Build, knowledge: Knowledge) -> None:
+    snapshot = probe(knowledge, *build({}))
+    assert snapshot.chips == [] and snapshot.versions == {} and snapshot.container is False
+    assert {row.why for row in snapshot.missing} == {"not found"}
+
+
+HANGS = {
+    "sleeps": "exec /bin/sleep 60",
+    "leaves a child that holds the pipe": "/bin/sleep 60 & exit 0",
+    "prints without end": 'while :; do printf "| 0 x"; done',
+    "prints garbage": "/usr/bin/head -c 3000000 /dev/urandom; exit 3",
+    "ignores signals": "trap '' TERM INT HUP; while :; do /bin/sleep 1; done",
+    "kills itself": "kill -9 $$",
+}
+
+
+@pytest.mark.parametrize("text", HANGS.values(), ids=HANGS)
+def test_tools_that_misbehave_do_not_take_the_answer_away(
+    text: str, build: Build, knowledge: Knowledge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("npu_kb.environment.probe._COMMAND_SECONDS", 0.5)
+    root, settings = build(MACHINES["a2"])
+    for name in ("npu-smi", "hccn_tool", "pip"):
+        script(tmp_path / "bin" / name, text)
+    snapshot = probe(knowledge, root, settings)
+    assert snapshot.versions["cann"].version == "8.2.RC1" and by_device(snapshot)["host.memlock_kb"] == 64
+    assert "npu-smi info" in {row.what for row in snapshot.missing} or text.endswith("exit 0")
+    assert json.dumps(snapshot.document()).isprintable()
+
+
+def test_commands_of_many_devices_share_the_time_that_is_left(
+    build: Build, knowledge: Knowledge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("npu_kb.environment.probe.OVERALL_SECONDS", 3.5)
+    root, settings = build(MACHINES["a2"])
+    script(tmp_path / "bin" / "hccn_tool", "exec /bin/sleep 60")
+    start = time.monotonic()
+    snapshot = probe(knowledge, root, settings)
+    assert time.monotonic() - start < 30
+    missing = {row.what: row.why for row in snapshot.missing}
+    assert missing["hccn_tool -i 0 -link -g"] == "no answer" and by_device(snapshot)["npu.health 1"] == "Alarm"
+
+
+def test_files_without_permission_are_missing(build: Build, knowledge: Knowledge, tmp_path: Path) -> None:
+    if os.geteuid() == 0:
+        pytest.skip("root may read everything")
+    root, settings = build(MACHINES["910a"])
+    (tmp_path / "root/usr/local/Ascend/driver/version.info").chmod(0)
+    (tmp_path / "bin/npu-smi").chmod(0)
+    why = {row.what: row.why for row in probe(knowledge, root, settings).missing}
+    assert why["/usr/local/Ascend/driver/version.info"] == why["npu-smi info"] == "no permission"
+
+
+def test_links_do_not_lead_out_of_the_root(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("outside")
+    root = tmp_path / "root"
+    (root / "usr").mkdir(parents=True)
+    (root / "inside").write_text("inside")
+    (root / "usr" / "up").symlink_to("../../../../secret")
+    (root / "usr" / "absolute").symlink_to("/inside")
+    (root / "usr" / "loop").symlink_to("loop")
+    folder = Root(str(root))
+    assert folder.read("/usr/absolute") == b"inside"
+    for path in ("/usr/up", "/../secret", "/usr/loop"):
+        with pytest.raises(OSError):
+            folder.read(path)
+
+
+def test_nothing_that_identifies_stands_in_a_snapshot() -> None:
+    text = (
+        "$ hccn_tool -i 0 -ip -g\nipaddr:10.20.30.40\nASCEND_PROCESS_LOG_PATH=/home/alice/log\n"
+        "HCCL_IF_IP=10.20.30.41\nMASTER_ADDR=blade-7f.example.org\nATB_PASSWORD=hunter2\n"
+        "package_name=Ascend-cann-toolkit\nversion=8.2.RC1\ninnerversion=V100R001C22\npath=/home/alice/Ascend/x\n"
+    )
+    text = json.dumps(assemble(LogText.of(text).lines).document())
+    assert not any(word in text for word in ("10.20.30", "alice", "blade-7f", "hunter2"))
+    assert "8.2.RC1" in text
+
+
+LINES = [
+    *(line for sample in OUTPUTS for line in sample["text"].splitlines()),
+    "-----BEGIN RSA PRIVATE KEY-----", "HCCL_IF_IP=10.1.1.1", "MASTER_ADDR=", "HOSTNAME=gpu-node-17", "\x1b[2J\x9b",
+]  # fmt: skip
+
+
+@settings(max_examples=30)
+@given(st.lists(st.sampled_from(LINES), max_size=25))
+def test_any_paste_becomes_a_snapshot_that_can_be_read_again(lines: list[str]) -> None:
+    snapshot = assemble(LogText.of("\n".join(lines)).lines)
+    text = json.dumps(snapshot.document())
+    assert Snapshot.model_validate(json.loads(text)) == snapshot
+    assert not any(word in text for word in ("10.1.1.1", "gpu-node-17"))
+    beside = known(snapshot)
+    assert all(0 <= fact.line < len(beside.lines) for fact in beside.facts)
+    assert compare(snapshot, snapshot) == []
+
+
+def test_facts_of_the_machine_are_evidence(build: Build, knowledge: Knowledge) -> None:
+    beside = known(probe(knowledge, *build(MACHINES["a2"])))
+    claim = next(m for m in diagnose("", knowledge, known=beside).claims if m.entry["id"] == "npu-health-alarm")
+    assert claim.evidence[0].source == "npu-smi info" and "| Alarm" in claim.evidence[0].text
+
+
+def test_versions_of_the_machine_decide_what_applies(knowledge: Knowledge) -> None:
+    beside = known(assemble(LogText.of("torch_npu 2.1.0\nvllm 0.9.1").lines))
+    assert diagnose("vllm 0.8.5", knowledge, known=beside).versions == {"torch_npu": "2.1.0", "vllm": "0.8.5"}
+
+
+def test_differences_that_matter_come_first() -> None:
+    first, second = (
+        assemble(LogText.of(text).lines)
+        for text in (
+            "HCCL_BUFFSIZE=200\ntorch 2.1.0\nnpu-smi 24.1 Version: 24.1.0",
+            "torch 2.1.0\npackage_version=24.1.rc3",
+        )
+    )
+    rows = [(row.kind, row.name, row.first, row.second) for row in compare(first, second)]
+    assert rows[0] == ("versions", "driver", "24.1.0", "24.1.rc3")
+    assert rows[-1] == ("environment", "HCCL_BUFFSIZE", "200", None)
+    assert compare(first, first) == []
+
+
+def test_what_changes_by_the_minute_is_left_out_unless_asked_for() -> None:
+    first, second = (
+        assemble(LogText.of(f"NPU ID      : 0\nTemperature(C)      : {degrees}\n").lines) for degrees in (40, 50)
+    )
+    assert compare(first, second) == []
+    assert [(row.name, row.first, row.second) for row in compare(first, second, momentary=True)] == [
+        ("npu.temperature_c [0]", "40", "50")
+    ]
+
+
+def test_env_reads_pasted_outputs(run: Any, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("package_version=25.0.rc1.1\n")
+    status, out, _ = run("env", "--from", str(tmp_path / "a.txt"), "-", "--format", "json", stdin="torch 2.5.1\n")
+    document = json.loads(out)
+    assert status == 0 and document["versions"]["driver"]["source"] == str(tmp_path / "a.txt")
+    assert document["versions"]["torch"]["version"] == "2.5.1"
+    assert run("env", "--from", "-", stdin="nothing of the kind\n")[0] == 1
+
+
+def test_a_snapshot_can_be_kept_and_compared(run: Any, tmp_path: Path) -> None:
+    for name, text in (("a", "torch 2.5.1\nulimit -l\n64\n"), ("b", "torch 2.6.0\nulimit -l\nunlimited\n")):
+        assert run("env", "save", str(tmp_path / f"{name}.json"), "--name", name, "--from", "-", stdin=text)[0] == 0
+    assert read_snapshot(str(tmp_path / "a.json")).host == "a"
+    status, out, _ = run("env", "compare", str(tmp_path / "a.json"), str(tmp_path / "b.json"))
+    assert status == 0 and "torch: 2.5.1 -> 2.6.0" in out and "host.memlock_kb: 64 -> unlimited" in out
+    assert run("env", "compare", str(tmp_path / "a.json"), str(tmp_path / "a.json"))[0] == 1
+    status, out, _ = run("env", "compare", str(tmp_path / "a.json"), str(tmp_path / "a.json"), "--lang", "zh")
+    assert "没有" in out
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", "null", '{"schema": "other"}', '{"schema": "npu-kb/snapshot/1", "facts": 3}', "[" * 9000, "\0\xff"],
+)
+@pytest.mark.parametrize("command", [["env", "compare"], ["why", "--env"]])
+def test_what_is_no_snapshot_is_refused_in_one_line(run: Any, tmp_path: Path, text: str, command: list[str]) -> None:
+    file = tmp_path / "x.json"
+    file.write_text(text)
+    status, out, err = run(*command, str(file), *([str(file)] if command[0] == "env" else ["-"]))
+    assert (status, out) == (2, "") and len(err.splitlines()) == 1 and "npu-kb env save" in err
+
+
+@pytest.mark.parametrize("arguments", [["compare", "a"], ["show", "a"], ["save", "a", "b"], ["--root", "/no/where"]])
+def test_wrong_use_of_env_is_refused_in_one_line(run: Any, arguments: list[str]) -> None:
+    status, out, err = run("env", *arguments)
+    assert (status, out) == (2, "") and len(err.splitlines()) == 1
+
+
+def test_why_takes_a_snapshot_beside_the_log(run: Any, tmp_path: Path) -> None:
+    run("env", "save", str(tmp_path / "a.json"), "--from", "-", stdin="NPU ID      : 5\nHealth      : Alarm\n")
+    log = tmp_path / "a.log"
+    log.write_text("step 1 loss 2.0\n")
+    assert run("why", str(log))[0] == 1
+    status, out, _ = run("why", str(log), "--env", str(tmp_path / "a.json"), "--format", "json")
+    assert status == 0 and json.loads(out)["matches"][0]["id"] == "npu-health-alarm"
+    status, out, _ = run("why", str(log), "--env", str(tmp_path / "a.json"), "--explain", "npu-health-alarm")
+    assert status == 0
+
+
+def test_doctor_names_what_is_wrong_with_a_machine(run: Any) -> None:
+    status, out, _ = run("doctor", "--from", "-", stdin="NPU ID      : 5\nHealth      : Alarm\n")
+    assert status == 0 and "npu-health-alarm" in out
+    status, out, _ = run(
+        "doctor",
+        "--from",
+        "-",
+        stdin="NPU ID      : 5\nHealth      : OK\n",
+    )
+    assert status == 1 and "Nothing wrong" in out
+
+
+@pytest.mark.parametrize(
+    ("machine", "id"),
+    [
+        ("a3-container", "container-hisi-hdc-not-mapped"),
+        ("a2", "npu-health-alarm"),
+        ("910a", "npu-link-status-down"),
+        ("driver-not-ready", "npu-held-by-another-container"),
+    ],
+)
+def test_doctor_reads_the_machine_itself(run: Any, build: Build, machine: str, id: str) -> None:
+    root, _ = build(MACHINES[machine])
+    status, out, _ = run("doctor", "--root", root.folder, "--format", "json")
+    claims = [match["id"] for match in json.loads(out)["matches"] if match["verdict"] != "possible"]
+    assert status == 0 and id in claims
+
+
+def test_doctor_hints_at_what_may_be_wrong(run: Any) -> None:
+    status, out, _ = run("doctor", "--from", "-", stdin="$ ulimit -l\n64\n")
+    assert status == 1 and "Worth a look" in out and "locked-memory-limit-too-small" in out
+    assert "可以关注" in run("doctor", "--from", "-", "--lang", "zh", stdin="$ ulimit -l\n64\n")[1]
+
+
+WRONG = "torch 2.5.1\ntorch-npu 2.1.0.post3\n"
+
+
+@pytest.mark.parametrize("command", [["env"], ["doctor"], ["why", "{log}", "--env", "{file}"]], ids=lambda c: c[0])
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_versions_that_do_not_go_together_are_named(run: Any, tmp_path: Path, command: list[str], form: str) -> None:
+    file, log = tmp_path / "a.json", tmp_path / "a.log"
+    log.write_text("step 1 loss 2.0\n")
+    run("env", "save", str(file), "--from", "-", stdin=WRONG)
+    words = [word.format(file=file, log=log) for word in command]
+    source = [] if command[0] == "why" else ["--from", "-"]
+    status, out, _ = run(*words, *source, "--format", form, stdin=WRONG)
+    assert status == 0
+    if form == "text":
+        assert "UNSUPPORTED" in out and "Smallest change" in out and "torch_npu 2.1.0.post3 - torch 2.5.1" in out
+    elif command[0] != "env":
+        assert json.loads(out)["judgement"]["state"] == "unsupported"
+
+
+def test_versions_of_the_log_are_judged_before_those_of_the_machine(run: Any, tmp_path: Path) -> None:
+    run("env", "save", str(tmp_path / "a.json"), "--from", "-", stdin=WRONG)
+    log = tmp_path / "a.log"
+    log.write_text("torch==2.1.0\n")
+    assert "UNSUPPORTED" not in run("why", str(log), "--env", str(tmp_path / "a.json"))[1]
+
+
+def test_commands_of_overlays_are_not_run(run: Any, build: Build, tmp_path: Path) -> None:
+    root, _ = build(MACHINES["a2"])
+    script(tmp_path / "bin" / "evil", f"echo done > {tmp_path}/evil-ran")
+    overlay = tmp_path / "kb"
+    overlay.mkdir()
+    command = "{run: evil, effect: read, root: no, products: all, shows: {en: xx, zh: xx}, source: x}"
+    (overlay / "commands.yaml").write_text(f"commands:\n  npu-smi-info: {command}\n")
+    for name in ("env", "doctor"):
+        run(name, "--root", root.folder, "--kb", str(overlay))
+    assert not (tmp_path / "evil-ran").exists()
+
+
+def test_env_of_this_machine_can_be_shown(run: Any, build: Build) -> None:
+    root, _ = build(MACHINES["a2"])
+    status, out, _ = run("env", "--root", root.folder)
+    assert status == 0 and "2 x 910B3 (910B)" in out and "npu.health = Alarm [1]" in out and "/home 100%" in out
+    assert "npu-smi (6 commands): failed" in out
+    status, out, _ = run("env", "--root", root.folder, "--lang", "zh")
+    assert status == 0 and "需关注" in out
