@@ -49,8 +49,14 @@ def _any_fits(patterns: Sequence[str], below: str) -> bool:
 
 
 def log_files(paths: Sequence[str], globs: Globs | None = None) -> Iterator[LogFile | Skipped]:
-    """The regular files at and below the paths; links below a folder are not followed. OSError for a path itself."""
+    """The regular files at and below the paths; links below a folder are not followed. OSError for a path itself.
+
+    `-` is standard input.
+    """
     for path in paths:
+        if path == "-":
+            yield LogFile(path, path, 0)
+            continue
         status = os.stat(path)
         if stat.S_ISDIR(status.st_mode):
             yield from _below(path, globs or Globs())

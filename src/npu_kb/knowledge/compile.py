@@ -8,7 +8,6 @@ in it. The keys `next_steps`, `trackers` and `problems` hold what load.py reads 
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
+from npu_kb.files import put
 from npu_kb.knowledge.base import FORMAT
 from npu_kb.patterns import TextPattern, required_literal
 
@@ -70,15 +70,7 @@ def write_database(connection: sqlite3.Connection, folder: Path, stem: str) -> P
     content = connection.serialize() if hasattr(connection, "serialize") else _dump_bytes(connection)
     target = folder / f"{stem}-{crc32(content):08x}.db"
     folder.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=folder, prefix=stem, suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        Path(name).chmod(0o644)
-        Path(name).replace(target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    put(target, content, synced=False)
     for other in folder.glob(f"{stem}-*.db"):
         if other != target:
             other.unlink(missing_ok=True)

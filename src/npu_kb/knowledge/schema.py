@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from npu_kb.files import write_file
 from npu_kb.knowledge.entry import Entry
 
 
@@ -26,6 +27,4 @@ def _allow_one_for_many(properties: dict[str, dict[str, object]]) -> None:
 
 def write_schema(kb: Path) -> None:
     """Write the schema into a kb folder."""
-    target = kb / "schema" / "entry.json"
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(schema_text(), "utf-8")
+    write_file(kb / "schema" / "entry.json", schema_text())

@@ -1,0 +1,268 @@
+"""The app: the knowledge, the session, the language and the places, for the screens to share."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar
+
+from textual import events, work
+from textual.app import App
+from textual.binding import Binding, BindingType
+from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
+from textual.filter import LineFilter, NoColor
+
+from npu_kb.errors import NpuKbError
+from npu_kb.intake.clean import printable
+from npu_kb.intake.logtext import LogText
+from npu_kb.knowledge.base import Knowledge
+from npu_kb.knowledge.fulltext import SearchIndex, open_index
+from npu_kb.settings import LANGUAGES
+from npu_kb.tui.catalog import Catalog
+from npu_kb.tui.files import write_private
+from npu_kb.tui.keys import bindings
+from npu_kb.tui.running import is_runnable
+from npu_kb.tui.screens.base import GLOBAL_KEYS, PlaceScreen
+from npu_kb.tui.screens.command import ConfirmDialog, OutputDialog
+from npu_kb.tui.screens.dialogs import help_dialog
+from npu_kb.tui.screens.registry import SCREENS
+from npu_kb.tui.session import Session
+from npu_kb.tui.state import State
+from npu_kb.tui.themes import PLAIN, THEMES, first_theme
+from npu_kb.tui.words import say
+
+
+class Palette(Provider):
+    """Everything that can be done here, by its words in the language of the app."""
+
+    def _commands(self) -> Iterator[tuple[str, Callable[[], Any]]]:
+        app = self.app
+        assert isinstance(app, KnowledgeApp)
+        if isinstance(self.screen, PlaceScreen):
+            for key in (*self.screen.KEYS, *GLOBAL_KEYS):
+                yield f"{say(key.name, app.lang)}  ({key.label})", partial(app.run_action, key.action, self.screen)
+        for place in app.places:
+            yield say("go to", app.lang, name=say(place, app.lang)), partial(app.go, place)
+        for theme in THEMES:
+            yield say("use theme", app.lang, name=theme), partial(app.use_theme, theme)
+        for lang in LANGUAGES:
+            yield say("use language", app.lang, name=lang), partial(app.use_language, lang)
+
+    async def discover(self) -> Hits:
+        for name, call in self._commands():
+            yield DiscoveryHit(name, call)
+
+    async def search(self, query: str) -> Hits:
+        matcher = self.matcher(query)
+        for name, call in self._commands():
+            if (score := matcher.match(name)) > 0:
+                yield Hit(score, matcher.highlight(name), call)
+
+
+class KnowledgeApp(App[None]):
+    """The TUI over what `load` gives; `files` are diagnosed at once."""
+
+    CSS_PATH = Path(__file__).with_name("app.tcss")
+    MODES = SCREENS  # type: ignore[assignment]
+    COMMANDS = {Palette}  # noqa: RUF012
+    ENABLE_COMMAND_PALETTE = True
+    TITLE = "npu-kb"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings(GLOBAL_KEYS),
+        # before what is typed behind it reaches the part that had the focus
+        Binding("tab", "app.focus_next", show=False, priority=True),
+        Binding("shift+tab", "app.focus_previous", show=False, priority=True),
+        *(Binding(f"f{number}", f"go('{place}')", show=False) for number, place in enumerate(SCREENS, 2)),
+    ]
+
+    def __init__(
+        self, load: Callable[[], Knowledge], lang: str = "en", files: list[str] | None = None,
+        state_file: str | None = None, asked_lang: str | None = None, kb: str | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)  # else colours would become greys
+        self._load = load
+        self._state_file = state_file
+        self.kb = kb
+        """The folder that was named for new entries."""
+        self._to_record: LogText | None = None
+        self.state = State.load(state_file)
+        self.lang = asked_lang or (self.state.lang if self.state.lang in LANGUAGES else lang)
+        self.knowledge = load()
+        self.catalog = Catalog(self.knowledge)
+        self.session = Session()
+        for name in files or []:
+            self.session.open(name)
+        self.register_theme(PLAIN)
+
+    @property
+    def places(self) -> list[str]:
+        """The names of the screens, in the order of their keys."""
+        return list(SCREENS)
+
+    def on_mount(self) -> None:
+        self.theme = first_theme(self.state.theme, self.no_color, str(self.console.color_system))
+        self.go("diagnose" if self.session.logs else "browse")
+        self._open_index(self.catalog)
+        for number in (signal.SIGTERM, signal.SIGHUP):  # leave the terminal as it was, and remember the place
+            asyncio.get_running_loop().add_signal_handler(number, self.exit)
+
+    @work(thread=True)
+    def _open_index(self, catalog: Catalog) -> None:
+        """Get the full-text index, which may have to be built."""
+        self._index_of(self.knowledge, catalog)
+
+    def _index_of(self, knowledge: Knowledge, catalog: Catalog) -> None:
+        try:
+            index = open_index(knowledge)
+        except NpuKbError as error:
+            self.call_from_thread(self.tell_error, error)
+        else:
+            self.call_from_thread(self._use_index, catalog, index)
+
+    def _use_index(self, catalog: Catalog, index: SearchIndex) -> None:
+        catalog.index = index
+        for screen in self._place_screens():
+            screen.index_came()
+
+    @work(thread=True)
+    def reload(self, entry: str) -> None:
+        """Read the knowledge anew, after this entry was written, and show it."""
+        try:
+            knowledge = self._load()
+        except NpuKbError as error:
+            self.call_from_thread(self.tell_error, error)
+            return
+        catalog = Catalog(knowledge)
+        self.call_from_thread(self._use_knowledge, knowledge, catalog, entry)
+        self._index_of(knowledge, catalog)
+
+    def _use_knowledge(self, knowledge: Knowledge, catalog: Catalog, entry: str) -> None:
+        self.knowledge, self.catalog = knowledge, catalog
+        self.state.entry, self.state.query, self.state.layer, self.state.topic = entry, "", "", ""
+        for screen in self._place_screens():
+            screen.knowledge_changed()
+        self.notify(say("reloaded", self.lang, count=len(catalog.entries)), markup=False)
+
+    def _place_screens(self) -> list[PlaceScreen]:
+        return [
+            s for stack in self._screen_stacks.values() for s in stack if isinstance(s, PlaceScreen) and s.is_mounted
+        ]
+
+    def go(self, place: str) -> None:
+        """Go to a screen."""
+        self.switch_mode(place)
+
+    def action_go(self, place: str) -> None:
+        self.go(place)
+
+    def action_help(self) -> None:
+        if isinstance(self.screen, PlaceScreen):
+            self.push_screen(help_dialog(self.screen))
+
+    def action_language(self) -> None:
+        self.use_language("en" if self.lang == "zh" else "zh")
+
+    def use_language(self, lang: str) -> None:
+        """Say everything in another language from now on."""
+        self.lang = self.state.lang = lang
+        for screen in self._place_screens():
+            screen.tell()
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        return [*super().get_line_filters(), *([NoColor()] if self.theme == PLAIN.name else [])]
+
+    def action_theme(self) -> None:
+        at = THEMES.index(self.theme) if self.theme in THEMES else -1
+        self.use_theme(THEMES[(at + 1) % len(THEMES)])
+
+    def use_theme(self, theme: str) -> None:
+        """Change the colours."""
+        self.theme = self.state.theme = theme
+
+    def action_command_palette(self) -> None:
+        if not isinstance(self.screen, CommandPalette):
+            self.push_screen(CommandPalette(placeholder=say("palette search", self.lang), id="--command-palette"))
+
+    def action_leave(self) -> None:
+        self.exit()
+
+    def on_unmount(self) -> None:
+        self.state.save(self._state_file)
+        self.session.close()
+
+    def new_session(self) -> None:
+        """Forget all logs and what was found in them."""
+        self.session.close()
+        self.session = Session()
+
+    def on_paste(self, event: events.Paste) -> None:
+        """A paste that no input takes is a log."""
+        self.diagnose_text(event.text)
+
+    def diagnose_text(self, text: str) -> None:
+        """Diagnose a paste together with the other logs; terminals end its lines with a carriage return."""
+        if text.strip():
+            lines = text.replace("\r\n", "\n").replace("\r", "\n")
+            self.session.add_text(say("pasted", self.lang), lines)
+            self.go("diagnose")
+            self._session_changed()
+
+    def record(self, text: str) -> None:
+        """Make an entry of these lines, or of all that was diagnosed."""
+        diagnosis = self.session.diagnosis
+        self._to_record = LogText.of(text, "-") if text.strip() else diagnosis.log if diagnosis else None
+        self.go("record")
+
+    def take_lines_to_record(self) -> LogText | None:
+        """The lines of which an entry is wanted, once."""
+        lines, self._to_record = self._to_record, None
+        return lines
+
+    def copy(self, text: str) -> None:
+        """Copy by the terminal; where it does not do that, the text stands in a file."""
+        if not text.strip():
+            self.notify(say("nothing to copy", self.lang), markup=False)
+            return
+        self.copy_to_clipboard(text)
+        path = Path(self._state_file).with_name("clipboard.txt") if self._state_file else None
+        written = path is not None and write_private(path, text)
+        self.notify(say("copied" if written else "copied only", self.lang, path=path), markup=False)
+
+    def tell_error(self, error: BaseException) -> None:
+        """Say what failed."""
+        self.notify(printable(" ".join(str(error).split())), severity="error", timeout=12, markup=False)
+
+    def run_command(self, id: str) -> None:
+        """Run a read-only command of commands.yaml once the user agrees, and diagnose its output with the rest."""
+        command = self.knowledge.command(id) if id else None
+        if command is None or not is_runnable(command):
+            self.notify(say("not runnable", self.lang), markup=False)
+            return
+
+        def ran(text: object) -> None:
+            if isinstance(text, str):
+                self.session.add_text(f"$ {command['run']}", text)
+                self.notify(say("into diagnosis", self.lang), markup=False)
+                self._session_changed()
+
+        def agreed(stages: object) -> None:
+            if stages:
+                self.push_screen(OutputDialog(command, stages), ran)  # type: ignore[arg-type]
+
+        self.push_screen(ConfirmDialog(command), agreed)
+
+    def _session_changed(self) -> None:
+        for screen in self._place_screens():
+            screen.session_changed()
+
+    @property
+    def failure(self) -> str:
+        """What ended the app, if it failed."""
+        return repr(self._exception)
+
+    def _print_error_renderables(self) -> None:
+        """Nothing: a failure is one line, which the command line prints."""

@@ -1,0 +1,181 @@
+"""Browse and search, by keys."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from textual.pilot import Pilot
+from textual.widgets import Input, Tree
+
+from npu_kb.tui.app import KnowledgeApp
+from npu_kb.tui.widgets.entry_view import EntryView
+from npu_kb.tui.widgets.result_list import ResultList
+
+Shown = Callable[[KnowledgeApp], str]
+
+
+def ids(pilot: Pilot[None]) -> list[str]:
+    return [one.entry["id"] for one in pilot.app.screen.query_one(ResultList).found]
+
+
+def test_typing_searches_in_both_languages(drive, settle) -> None:
+    async def script(pilot: Pilot[None]) -> None:
+        assert len(ids(pilot)) == 4
+        pilot.app.screen.query_one("#search", Input).value = "多机 很慢"
+        await settle(pilot)
+        assert ids(pilot)[0] == "demo-slow-link"
+        pilot.app.screen.query_one("#search", Input).value = ""
+        await pilot.press(*"fonts")
+        await settle(pilot)
+        assert ids(pilot) == ["demo-harmless-notice"]
+
+    drive(script)
+
+
+def test_filters_narrow_and_combine_with_words(drive, settle) -> None:
+    async def script(pilot: Pilot[None]) -> None:
+        line = pilot.app.screen.query_one("#search", Input)
+        for query, found in {
+            "severity:degraded": {"demo-slow-link"},
+            "chip:910b": {"demo-slow-link"},
+            "torch_npu:2.1.0": {"demo-slow-link"},
+            "torch_npu:2.3.0": set(),
+            "status:reported rank": {"demo-wait-timed-out"},
+            "layer:cann": {"demo-libraries-not-loaded"},
+        }.items():
+            line.value = query
+            await settle(pilot)
+            assert set(ids(pilot)) == found, query
+
+    drive(script)
+
+
+def test_the_filter_window_writes_the_choice_into_the_search_line(drive, settle) -> None:
+    async def script(pilot: Pilot[None]) -> None:
+        await pilot.press("down", "f", "down", "enter")
+        await settle(pilot)
+        assert pilot.app.screen.query_one("#search", Input).value == "severity:fault"
+        assert len(ids(pilot)) == 2
+
+    drive(script)
+
+
+def test_the_tree_narrows_to_a_layer_and_a_topic_with_counts(drive, settle) -> None:
+    async def script(pilot: Pilot[None]) -> None:
+        tree = pilot.app.screen.query_one(Tree)
+        tree.focus()
+        await pilot.press("down", "down")
+        await settle(pilot)
+        assert str(tree.cursor_node.label) == "communication 2"
+        assert ids(pilot) == ["demo-slow-link", "demo-wait-timed-out"]
+        await pilot.press("space", "down")
+        await settle(pilot)
+        assert str(tree.cursor_node.label) == "HCCL time-outs 1"
+        assert ids(pilot) == ["demo-wait-timed-out"]
+
+    drive(script)
+
+
+def test_links_lead_to_other_entries_and_back(drive, settle) -> None:
+    async def script(pilot: Pilot[None]) -> None:
+        view = pilot.app.screen.query_one(EntryView)
+        pilot.app.screen.query_one("#search", Input).value = "demo-libraries-not-loaded"
+        await settle(pilot)
+        view.focus()
+        view.highlighted = next(at for at, item in enumerate(view.items) if item.entry == "demo-wait-timed-out")
+        await pilot.press("enter")
+        assert view.document_id == "demo-wait-timed-out"
+        assert [item.entry for item in view.items if item.entry] == ["demo-libraries-not-loaded"]
+        await pilot.press("b")
+        assert view.document_id == "demo-libraries-not-loaded"
+
+    drive(script)
+
+
+def test_markup_in_an_entry_is_shown_literally(drive, settle, shown: Shown) -> None:
+    async def script(pilot: Pilot[None]) -> None:
+        assert "of [bold]demo[/bold] is" in shown(pilot.app)
+
+    drive(script, size=(140, 40))
+
+
+def test_what_is_copied_goes_to_the_terminal_and_into_a_private_file(drive, settle, tmp_path: Path) -> None:
+    async def script(pilot: Pilot[None]) -> None:
+        view = pilot.app.screen.query_one(EntryView)
+        view.focus()
+        view.highlighted = next(at for at, item in enumerate(view.items) if item.copy.startswith("source "))
+        await pilot.press("y")
+        assert pilot.app.clipboard == "source /usr/local/demo/set_env.sh"
+
+    drive(script)
+    clip = tmp_path / "state" / "clipboard.txt"
+    assert clip.read_text() == "source /usr/local/demo/set_env.sh"
+    assert clip.stat().st_mode & 0o777 == 0o600
+
+
+def test_place_language_theme_and_searches_are_remembered(drive, settle, tmp_path: Path) -> None:
+    async def first(pilot: Pilot[None]) -> None:
+        await pilot.press(*"slow", "enter", "f8")
+        await settle(pilot)
+        pilot.app.use_theme("gruvbox")
+        await pilot.press("ctrl+q")
+
+    async def second(pilot: Pilot[None]) -> None:
+        assert pilot.app.screen.query_one("#search", Input).value == "slow"
+        assert (pilot.app.lang, pilot.app.theme, pilot.app.state.searches) == ("zh", "gruvbox", ["slow"])
+        assert pilot.app.screen.query_one(EntryView).document_id == "demo-slow-link"
+
+    drive(first)
+    drive(second)
+
+
+def test_a_damaged_or_unwritable_state_is_no_error(drive, settle, tmp_path: Path) -> None:
+    async def script(pilot: Pilot[None]) -> None:
+        assert len(ids(pilot)) == 4
+        await pilot.press("ctrl+q")
+
+    (tmp_path / "state").mkdir()
+    for text in ("{", "[]", json.dumps({"lang": 3, "searches": [1, "x"], "query": "fonts", "more": 1}), "\0"):
+        (tmp_path / "state" / "tui.json").write_text(text)
+        if "fonts" not in text:
+            drive(script)
+    (tmp_path / "state" / "tui.json").unlink(missing_ok=True)
+    (tmp_path / "state").rmdir()
+    (tmp_path / "state").write_text("no folder")
+    drive(script)
+
+
+def test_a_paste_of_several_lines_into_the_search_is_diagnosed(drive, settle) -> None:
+    async def script(pilot: Pilot[None]) -> None:
+        from textual import events
+
+        pilot.app.screen.query_one("#search").post_message(
+            events.Paste("one\nlibdemo.so: cannot open shared object file")
+        )
+        await settle(pilot)
+        await settle(pilot)
+        assert pilot.app.current_mode == "diagnose"
+        assert [m.entry["id"] for m in pilot.app.session.diagnosis.claims] == ["demo-libraries-not-loaded"]
+
+    drive(script)
+
+
+def test_every_key_of_every_screen_is_explained_and_in_the_palette(drive, settle, shown: Shown) -> None:
+    async def script(pilot: Pilot[None]) -> None:
+        for place in pilot.app.places:
+            pilot.app.go(place)
+            await settle(pilot)
+            screen = pilot.app.screen
+            await pilot.press("f1")
+            await settle(pilot)
+            text = pilot.app.screen._shown.plain
+            assert [key.name for key in screen.KEYS if screen.say(key.name) not in text] == []
+            await pilot.press("escape", "ctrl+p")
+            await settle(pilot)
+            assert screen.say(screen.KEYS[0].name) in shown(pilot.app)
+            await pilot.press("escape")
+
+    for lang in ("en", "zh"):
+        drive(script, lang=lang, size=(140, 60))

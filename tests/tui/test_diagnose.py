@@ -1,0 +1,277 @@
+"""Logs beside their explanation, by keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from textual.pilot import Pilot
+from textual.widgets import Input, Static
+
+from npu_kb.findings.store import Store
+from npu_kb.tui.app import KnowledgeApp
+from npu_kb.tui.screens.command import ConfirmDialog, OutputDialog
+from npu_kb.tui.widgets.entry_view import EntryView
+from npu_kb.tui.widgets.item_list import ItemList
+from npu_kb.tui.widgets.log_view import LogView
+
+Shown = Callable[[KnowledgeApp], str]
+ROOT, FOLLOWS = "demo-libraries-not-loaded", "demo-wait-timed-out"
+
+
+def causes(pilot: Pilot[None]) -> ItemList:
+    return pilot.app.screen.query_one("#causes", ItemList)
+
+
+def log(pilot: Pilot[None]) -> LogView:
+    return pilot.app.screen.query_one(LogView)
+
+
+def put_on(pilot: Pilot[None], match: str) -> None:
+    """The cursor on the heading of a cause."""
+    view = causes(pilot)
+    view.focus()
+    view.highlighted = next(at for at, item in enumerate(view.items) if item.match == match and not item.place)
+
+
+def test_causes_are_ranked_and_their_evidence_is_marked(drive, settle, log_file: str) -> None:
+    async def script(pilot: Pilot[None]) -> None:
+        heads = [item.match for item in causes(pilot).items if item.match and not item.place]
+        assert list(dict.fromkeys(heads)) == [ROOT, "demo-harmless-notice", FOLLOWS]
+        assert log(pilot).evidence == {2, 5, 6}
+        assert log(pilot).line_number == 5
+
+    drive(script, files=[log_file])
+
+
+def test_enter_jumps_from_evidence_to_its_line_and_back(drive, settle, log_file: str) -> None:
+    async def script(pilot: Pilot[None]) -> None:
+        put_on(pilot, FOLLOWS)
+        await pilot.press("down", "enter")
+        await settle(pilot)
+        assert log(pilot).has_focus and log(pilot).line_number == 6
+        await pilot.press("M")
+        assert log(pilot).line_number == 5
+        await pilot.press("enter")
+        assert causes(pilot).has_focus and causes(pilot).chosen.match == ROOT
+
+    drive(script, files=[log_file])
+
+
+def test_next_and_previous_error_and_text(drive, settle, log_file: str) -> None:
+    async def script(pilot: Pilot[None]) -> None:
+        log(pilot).focus()
+        await pilot.press("home")
+        lines = []
+        for key in "nnN":
+            await pilot.press(key)
+            await settle(pilot)
+            lines.append(log(pilot).line_number)
+        assert lines == [5, 6, 5]
+        await pilot.press("home", "slash", *"train.py", "enter")
+        await settle(pilot)
+        assert log(pilot).line_number == 4
+
+    drive(script, files=[log_file])
+
+
+def test_only_matched_lines_or_one_rank_are_shown(drive, settle, log_file: str) -> None:
+    async def script(pilot: Pilot[None]) -> None:
+        await pilot.press("f")
+        assert log(pilot).only == [2, 5, 6]
+        await pilot.press("f", "R")
+        assert log(pilot).only == [1, 2, 6]
+        await pilot.press("R")
+        assert log(pilot).only == [3, 4, 5]
+        await pilot.press("R")
+        assert log(pilot).only is None
+
+    drive(script, files=[log_file])
+
+
+def test_the_code_under_the_cursor_is_explained(drive, settle, log_file: str, shown: Shown) -> None:
+    async def script(pilot: Pilot[None]) -> None:
+        log(pilot).focus()
+        await pilot.press("end")
+        await settle(pilot)
+        assert "507018 (acl): A demonstration kernel failed." in shown(pilot.app)
+        await pilot.press("c")
+        await settle(pilot)
+        assert "ACL_ERROR_DEMO" in shown(pilot.app)
+
+    drive(script, files=[log_file])
+
+
+def test_a_cause_opens_with_what_the_log_filled_in(drive, settle, log_file: str) -> None:
+    async def script(pilot: Pilot[None]) -> None:
+        put_on(pilot, FOLLOWS)
+        await pilot.press("enter")
+        await settle(pilot)
+        items = pilot.app.screen.query_one(EntryView).items
+        assert any("Rank 3 waited" in item.copy for item in items)
+
+    drive(script, files=[log_file])
+
+
+def test_pastes_and_files_are_diagnosed_together(drive, settle, log_file: str, tmp_path: Path) -> None:
+    async def script(pilot: Pilot[None]) -> None:
+        assert pilot.app.session.diagnosis is None
+        pilot.app.go("diagnose")
+        await settle(pilot)
+        await pilot.press("p", *"demo wait timed out on rank 7", "ctrl+d")
+        await settle(pilot)
+        assert [m.entry["id"] for m in pilot.app.session.diagnosis.claims] == [FOLLOWS]
+        await pilot.press("o", *log_file, "enter")
+        await settle(pilot)
+        assert pilot.app.session.diagnosis.claims[0].entry["id"] == ROOT
+        assert [one.name for one in pilot.app.session.logs] == ["paste", log_file]
+        await pilot.press("ctrl+l")
+        await settle(pilot)
+        assert pilot.app.session.logs == [] and pilot.app.session.diagnosis is None
+
+    drive(script)
+
+
+def test_a_file_that_cannot_be_read_is_a_message(drive, settle, tmp_path: Path) -> None:
+    async def script(pilot: Pilot[None]) -> None:
+        pilot.app.go("diagnose")
+        await settle(pilot)
+        for path in ("/nowhere/at/all", "/dev/zero"):
+            await pilot.press("o")
+            await settle(pilot)
+            pilot.app.screen.query_one("#path", Input).value = path
+            await pilot.press("enter")
+            await settle(pilot)
+            assert pilot.app.session.logs == []
+
+    drive(script)
+
+
+def test_hostile_text_is_shown_literally(drive, settle, tmp_path: Path, shown: Shown) -> None:
+    lines = ["[error] [/x] [bold red]", "\x1b[31mred\x1b[0m \x1b]52;c;aGk=\x07bell\x07", "é宽字符 e\u0301\u0301 ‮bidi", "nul\0nul", "x" * 100_000,
+             "宽" * 50_000, "[@click=app.bell]click[/]"]  # fmt: skip
+    path = tmp_path / "hostile.log"
+    path.write_bytes("\n".join(lines).encode() + b"\n\xff\xfe broken \x80")
+
+    async def script(pilot: Pilot[None]) -> None:
+        text = shown(pilot.app)
+        for part in ("[error] [/x] [bold red]", "red bell", "宽字符", "nulnul", "[@click=app.bell]click[/]"):
+            assert part in text, part
+        assert "\x1b" not in text and "\0" not in text and "\u202e" not in text
+        log(pilot).focus()
+        await pilot.press("home", "down", "down", "down", "down", "down", "right", "right", "end", "left", "c")
+        await settle(pilot)
+        for size in ((40, 10), (200, 60), (20, 5), (80, 24)):
+            await pilot.resize_terminal(*size)
+            await settle(pilot)
+
+    drive(script, files=[str(path)], size=(80, 30))
+
+
+def test_a_read_only_command_runs_after_it_was_shown_exactly(drive, settle, log_file: str) -> None:
+    async def script(pilot: Pilot[None]) -> None:
+        put_on(pilot, ROOT)
+        await pilot.press("x")
+        await settle(pilot)
+        assert isinstance(pilot.app.screen, ConfirmDialog)
+        told = str(pilot.app.screen.query_one("#exactly", Static).content)
+        assert r"['printf', 'torch-npu==2.1.0\\n']" in told
+        assert "torch_npu" not in pilot.app.session.diagnosis.versions
+        await pilot.press("left", "tab", "tab")
+        pilot.app.screen.query_one("#yes").focus()
+        await pilot.press("enter")
+        await settle(pilot)
+        assert isinstance(pilot.app.screen, OutputDialog)
+        assert log(pilot).log_file.line(0) == "torch-npu==2.1.0"
+        await pilot.press("escape")
+        await settle(pilot)
+        assert pilot.app.session.diagnosis.versions["torch_npu"] == "2.1.0"
+        assert len(pilot.app.session.logs) == 2
+
+    drive(script, files=[log_file])
+
+
+def test_a_command_is_not_run_unless_agreed_filled_and_read_only(drive, settle, log_file: str) -> None:
+    async def script(pilot: Pilot[None]) -> None:
+        app = pilot.app
+        app.run_command("demo-versions")
+        await settle(pilot)
+        await pilot.press("enter")  # the cursor stands on Cancel
+        await settle(pilot)
+        assert len(app.screen_stack) == 1
+        app.run_command("demo-reset")
+        app.run_command("no-such-command")
+        await settle(pilot)
+        assert len(app.screen_stack) == 1
+        app.run_command("demo-board")
+        await settle(pilot)
+        yes, value = app.screen.query_one("#yes"), app.screen.query_one(Input)
+        assert yes.disabled
+        for wrong in ("0; reboot", "$(reboot)", "-rf", "a b", "`x`"):
+            value.value = wrong
+            await pilot.pause()
+            assert yes.disabled, wrong
+        value.value = "3"
+        await pilot.pause()
+        assert not yes.disabled
+        await pilot.press("enter", "enter")
+        await settle(pilot)
+        assert log(pilot).log_file.line(0) == "board 3"
+
+    drive(script, files=[log_file])
+
+
+def test_feedback_is_kept_and_what_is_not_it_is_set_aside(drive, settle, log_file: str) -> None:
+    async def script(pilot: Pilot[None]) -> None:
+        put_on(pilot, ROOT)
+        await pilot.press("plus")
+        put_on(pilot, FOLLOWS)
+        await pilot.press("minus", *"a cable", "enter")
+        await settle(pilot)
+        put_on(pilot, ROOT)
+        await pilot.press("d")
+        assert log(pilot).evidence == {2, 6}
+        assert [item.match for item in causes(pilot).items if item.match][-1] == ROOT
+
+    drive(script, files=[log_file])
+    with Store.open() as store:
+        kept = [(row["entry"], row["verdict"], row["note"]) for row in store.feedback()]
+        assert store.last_diagnosis() is not None
+    assert kept == [(ROOT, "wrong", "not it"), (FOLLOWS, "wrong", "a cable"), (ROOT, "right", "")]
+
+
+def test_reading_can_be_cancelled(drive, settle, log_file: str, monkeypatch) -> None:
+    import threading
+
+    from npu_kb.tui.session import Session, Stopped
+
+    asked = threading.Event()
+
+    def read(self, knowledge, feedback, progress, cancelled):
+        asked.set()
+        while not cancelled():
+            asked.wait(0.01)
+        raise Stopped
+
+    async def script(pilot: Pilot[None]) -> None:
+        monkeypatch.setattr(Session, "read", read)
+        pilot.app.diagnose_text("libdemo.so: cannot open shared object file")
+        while not asked.is_set():
+            await pilot.pause(0.01)
+        await pilot.press("escape")
+        await settle(pilot)
+        assert pilot.app.session.diagnosis is None
+
+    drive(script)
+
+
+def test_the_language_changes_while_a_log_is_open(drive, settle, log_file: str, shown: Shown) -> None:
+    async def script(pilot: Pilot[None]) -> None:
+        await pilot.press("f8")
+        await settle(pilot)
+        assert "当前 shell 未加载演示环境变量" in shown(pilot.app) and "确定" in shown(pilot.app)
+        await pilot.press("f8")
+        await settle(pilot)
+        assert "The environment of [bold]demo[/bold]" in shown(pilot.app)
+
+    drive(script, files=[log_file], size=(140, 40))

@@ -1,0 +1,91 @@
+"""What stands on each screen, in both languages and two sizes, as text files that a reviewer can read.
+
+NPU_KB_UPDATE_SCREENS=1 writes them anew.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+SCREENS = Path(__file__).parent / "screens"
+
+
+async def browse(pilot: Pilot[None], settle: Callable[..., Awaitable[None]]) -> None:
+    pilot.app.screen.query_one("#search", Input).value = "demo severity:fault"
+
+
+async def diagnose(pilot: Pilot[None], settle: Callable[..., Awaitable[None]]) -> None:
+    pass
+
+
+async def answer(pilot: Pilot[None], settle: Callable[..., Awaitable[None]]) -> None:
+    await pilot.press("enter")
+
+
+async def no_log(pilot: Pilot[None], settle: Callable[..., Awaitable[None]]) -> None:
+    pilot.app.go("diagnose")
+
+
+async def confirm(pilot: Pilot[None], settle: Callable[..., Awaitable[None]]) -> None:
+    pilot.app.run_command("demo-board")
+    await settle(pilot)
+    pilot.app.screen.query_one(Input).value = "3"
+
+
+async def record(pilot: Pilot[None], settle: Callable[..., Awaitable[None]]) -> None:
+    pilot.app.record("RuntimeError: the frobnicator of the sharded widget refused block 0x77")
+
+
+async def help(pilot: Pilot[None], settle: Callable[..., Awaitable[None]]) -> None:
+    await pilot.press("f1")
+
+
+NEEDS_LOG = (diagnose, answer)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (140, 40)], ids=["80x24", "140x40"])
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize(
+    "show", [browse, diagnose, answer, no_log, confirm, record, help], ids=lambda show: show.__name__
+)
+def test_screen(show, lang, size, drive, settle, shown, log_file: str, tmp_path: Path, monkeypatch) -> None:
+    (tmp_path / "own").mkdir()
+    seen = []
+
+    async def script(pilot: Pilot[None]) -> None:
+        await show(pilot, settle)
+        await settle(pilot)
+        pilot.app.clear_notifications()
+        await settle(pilot)
+        seen.append(shown(pilot.app) + "\n")
+
+    drive(script, files=[log_file] if show in NEEDS_LOG else None, size=size, lang=lang, kb=str(tmp_path / "own"))
+    path = SCREENS / f"{show.__name__.replace('_', '-')}-{lang}-{size[0]}x{size[1]}.txt"
+    if os.environ.get("NPU_KB_UPDATE_SCREENS"):
+        path.write_text(seen[0], "utf-8")
+    assert seen[0].splitlines() == path.read_text("utf-8").splitlines()
+
+
+@pytest.mark.parametrize("theme", ["textual-dark", "ansi-dark", "ansi-light", "no-colour"])
+def test_the_cursor_is_seen_in_every_theme(theme: str, drive, settle, log_file: str) -> None:
+    async def script(pilot: Pilot[None]) -> None:
+        pilot.app.use_theme(theme)
+        await settle(pilot)
+        for part in ("#causes", "#log"):
+            pilot.app.screen.query_one(part).focus()
+            await settle(pilot)
+            view = pilot.app.screen.query_one(part)
+            rows = [view.render_line(y) for y in range(view.size.height)]
+            reversed_rows = [row for row in rows if all(s.style and s.style.reverse for s in row if s.text.strip())]
+            assert any(row.text.strip() for row in reversed_rows), part
+        strips = pilot.app.screen._compositor.render_strips()
+        colours = {s.style.color.name for strip in strips for s in strip if s.style and s.style.color}
+        assert theme != "no-colour" or colours <= {"default"}
+
+    drive(script, files=[log_file])
