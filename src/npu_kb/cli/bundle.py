@@ -45,8 +45,8 @@ def run(options: argparse.Namespace) -> int:
 def _make(options: argparse.Namespace) -> str:
     from pathlib import Path
 
-    from npu_kb.bundle.make import make_bundle, this_machine
-    from npu_kb.bundle.wheels import Target
+    from npu_kb.bundle.make import make_bundle
+    from npu_kb.bundle.wheels import Target, this_machine
     from npu_kb.version import __version__
 
     here = this_machine()

@@ -27,7 +27,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     from pathlib import Path
 
-    from npu_kb.runbook.forms import make_book, one_file, write_file, write_tree
+    from npu_kb.files import write_file
+    from npu_kb.runbook.forms import make_book, one_file, write_tree
     from npu_kb.runbook.select import Selection
 
     if options.tree and not options.out:

@@ -126,7 +126,8 @@ def _output(path: str | None) -> Iterator[TextIO]:
     if path is None:
         yield sys.stdout
         return
-    part = f"{path}.{os.getpid()}.part"
+    special = os.path.exists(path) and not os.path.isfile(path)  # noqa: PTH110, PTH113
+    part = path if special else f"{path}.{os.getpid()}.part"
     try:
         out = open(part, "w", encoding="utf-8", errors="backslashreplace")  # noqa: PTH123, SIM115
     except OSError as error:
@@ -134,7 +135,9 @@ def _output(path: str | None) -> Iterator[TextIO]:
     try:
         with out:
             yield out
-        os.replace(part, path)  # noqa: PTH105
+        if not special:
+            os.replace(part, path)  # noqa: PTH105
     finally:
-        with suppress(OSError):
-            os.unlink(part)  # noqa: PTH108
+        if not special:
+            with suppress(OSError):
+                os.unlink(part)  # noqa: PTH108

@@ -22,9 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--from-start", action="store_true", help="tell what stands in the logs already, too")
     parser.add_argument("--first", action="store_true", help="end with the first fault")
     parser.add_argument("--for", type=positive, dest="seconds", metavar="SECONDS", help="end after so long")
-    parser.add_argument(
-        "--interval", type=positive, default=1, metavar="SECONDS", help="between looks (default: 1)"
-    )
+    parser.add_argument("--interval", type=positive, default=1, metavar="SECONDS", help="between looks (default: 1)")
     parser.add_argument("--include", action="append", default=[], metavar="GLOB", help="of folders only such files")
     parser.add_argument("--exclude", action="append", default=[], metavar="GLOB", help="of folders no such files")
     add_output(parser, ["text", "json"])

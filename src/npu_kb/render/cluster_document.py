@@ -7,7 +7,8 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
-from npu_kb.cluster.timeline import Event, Fault, Story
+from npu_kb.cluster.events import Event
+from npu_kb.cluster.timeline import Fault, Story
 from npu_kb.cluster.who import Party
 from npu_kb.intake.clean import printable
 from npu_kb.knowledge.base import Knowledge
@@ -43,7 +44,7 @@ def cluster_document(story: Story, knowledge: Knowledge) -> dict[str, Any]:
         "order_is_sure": _order_is_sure(story.faults),
         "faults": [_fault(fault, story, knowledge) for fault in story.faults[:_MOST_FAULTS]],
         "followers": _followers(story, knowledge),
-        "timeline": [_event(event) for event in story.events],
+        "timeline": [_event(event) | {"role": who.role(event.observation.source)} for event in story.events],
     }
 
 
@@ -51,7 +52,7 @@ def _order_is_sure(faults: list[Fault]) -> bool:
     if len(faults) < 2:
         return True
     first, second = faults[0].time, faults[1].time
-    return first is not None and second is not None and second - first > _SURE_APART
+    return first is not None and second is not None and abs(second - first) > _SURE_APART
 
 
 def _fault(fault: Fault, story: Story, knowledge: Knowledge) -> dict[str, Any]:
@@ -63,6 +64,7 @@ def _fault(fault: Fault, story: Story, knowledge: Knowledge) -> dict[str, Any]:
         "entry": fault.entry,
         "reason": fault.reason,
         "verdict": fault.verdict,
+        "outlived": fault.outlived,
         **_moment(fault.time),
         "parties": [_party(party) for party in fault.parties],
         "named_by": sorted(fault.named_by, key=_natural),

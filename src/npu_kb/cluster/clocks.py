@@ -1,0 +1,112 @@
+"""Clocks of hosts that differ: seen at moments which all ranks of a group reach together, and corrected."""
+
+from __future__ import annotations
+
+from calendar import timegm
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from statistics import median
+from time import gmtime
+from typing import NamedTuple, TypeGuard
+
+from npu_kb.cluster.observation import Clue, Row
+from npu_kb.cluster.who import Who
+
+_LEAST = 2.0
+"""Seconds; a smaller difference is the time that a communicator takes to set up."""
+_TOO_LATE = 4_102_444_800
+"""The year 2100."""
+
+
+class ClockDifference(NamedTuple):
+    """A host's clock against that of the others: seconds that it is ahead, and by how many ranks that is told."""
+
+    host: str
+    seconds: float
+    ranks: int
+
+
+class Clocks:
+    """Turns times as logs tell them into times of one clock."""
+
+    def __init__(self, who: Who, clues: Iterable[Clue]) -> None:
+        clues = list(clues)
+        self._hosts = {source: party.host for source, party in who.parties.items()}
+        self._stamps = {clue.source: clue.values for clue in clues if clue.tells == "stamp"}
+        self._zones = self._host_zones()
+        self._year = self._usual_year(clues)
+        self._offsets: dict[str, float] = {}
+        self.differences = self._differences([clue for clue in clues if "barrier" in clue.values])
+        self._offsets = {difference.host: difference.seconds for difference in self.differences}
+
+    @classmethod
+    def of(cls, rows: Iterable[Row]) -> Clocks:
+        """The clocks of all hosts of which there are rows."""
+        rows = list(rows)
+        clues = [row for row in rows if isinstance(row, Clue)]
+        return cls(Who(sorted({row.source for row in rows}), clues), clues)
+
+    def true_time(self, source: str, time: float | None) -> float | None:
+        """UTC seconds of the common clock; None for a time that no log has."""
+        if not _is_plausible(time):
+            return None
+        host, stamp = self._hosts.get(source, ""), self._stamps.get(source, {})
+        zone = 0 if stamp.get("zone", "none") != "none" else self._zones.get(host, self._zones.get("", 0))
+        return self._in_year(stamp, time) - zone - self._offsets.get(host, 0.0)
+
+    def _in_year(self, stamp: dict[str, str], time: float) -> float:
+        """The time as if written in the year of the logs that name one, where its own log names none."""
+        if stamp.get("year") != "none" or not self._year:
+            return time
+        moment = gmtime(time)
+        return timegm((self._year, *moment[1:6])) + time % 1
+
+    def _usual_year(self, clues: list[Clue]) -> int:
+        years = Counter(
+            gmtime(clue.time).tm_year
+            for clue in clues
+            if clue.tells == "stamp" and clue.values["year"] == "named" and _is_plausible(clue.time)
+        )
+        return min(years, key=lambda year: (-years[year], year)) if years else 0
+
+    def _host_zones(self) -> dict[str, int]:
+        """{host: seconds east of UTC that its logs name}; under "" what all hosts that name one agree on.
+
+        Logs that name no zone are of the same clock; `Z` alone is the collector's choice and tells nothing of the host.
+        """
+        votes: dict[str, Counter[int]] = defaultdict(Counter)
+        for source, stamp in self._stamps.items():
+            if stamp["zone"] not in ("none", "0"):
+                votes[self._hosts.get(source, "")][int(stamp["zone"])] += 1
+        zones = {host: min(seconds, key=lambda s: (-seconds[s], s)) for host, seconds in votes.items()}
+        if len(set(zones.values())) == 1:
+            zones.setdefault("", next(iter(zones.values())))
+        return zones
+
+    def _differences(self, barriers: list[Clue]) -> list[ClockDifference]:
+        """A communicator's set-up ends on all its ranks at once: what a host tells later or earlier is its clock."""
+        groups: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+        for clue in barriers:
+            time = self.true_time(clue.source, clue.time)
+            if time is not None:
+                groups[clue.values.get("group", "")][self._hosts.get(clue.source, "")].append(time)
+        ahead: dict[str, list[float]] = defaultdict(list)
+        for hosts in groups.values():
+            common = _middle({host: median(times) for host, times in hosts.items()})
+            for host, times in hosts.items() if len(hosts) > 1 else ():
+                ahead[host] += [median(times) - common] * len(times)
+        return [
+            ClockDifference(host, round(median(seconds), 3), len(seconds))
+            for host, seconds in sorted(ahead.items())
+            if abs(median(seconds)) >= _LEAST
+        ]
+
+
+def _middle(times: dict[str, float]) -> float:
+    """The time of the host in the middle; of two hosts in the middle that of the first by name."""
+    order = sorted(times, key=lambda host: (times[host], host))
+    return times[min(order[(len(order) - 1) // 2 : len(order) // 2 + 1])]
+
+
+def _is_plausible(time: float | None) -> TypeGuard[float]:
+    return time is not None and 0 <= time < _TOO_LATE

@@ -1,0 +1,119 @@
+"""From what was seen in a log to the entries of the knowledge that hold there, judged by the matcher of `why`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from npu_kb.cluster.needles import Rule
+from npu_kb.cluster.observation import MAX_TEXT, Observation, Row, SourceSummary
+from npu_kb.cluster.sightings import NEAR, Probe, Seen, Sightings
+from npu_kb.cluster.times import read_time
+from npu_kb.diagnosis.diagnose import matches_of, scene_of
+from npu_kb.diagnosis.match import Scene
+from npu_kb.diagnosis.model import VERDICTS, Match
+from npu_kb.diagnosis.rank import with_excuses
+from npu_kb.intake.clean import decode, printable
+from npu_kb.intake.logtext import Line, LogText, lines_of
+from npu_kb.intake.stack import is_foreign
+from npu_kb.intake.versions import read_versions
+from npu_kb.knowledge.base import Knowledge
+
+_SAMPLES = 8
+"""Lines of a needle that are judged."""
+_GAP = 30
+"""Empty lines that stand for those left out between two lines, so that far lines are not near ones."""
+_SEARCHED = 50
+"""Lines at an end of a log in which a time is looked for."""
+
+
+def rows_of(seen: Sightings, probe: Probe, knowledge: Knowledge) -> list[Row]:
+    """The observations, clues and summary of a log."""
+    first, last = _first_time(decode(seen.head).split("\n")), _first_time(decode(seen.tail).split("\n")[::-1])
+    lines = seen.lines + (1 if seen.tail and not seen.tail.endswith(b"\n") else 0)
+    summary = SourceSummary(seen.source, seen.offset, lines, first, last, seen.errors, seen.trouble)
+    return [*_observations(seen, probe, knowledge), *seen.clues.clues, summary]
+
+
+def _first_time(lines: list[str]) -> float | None:
+    return next((time for line in lines[:_SEARCHED] if (time := read_time(line)) is not None), None)
+
+
+def _observations(seen: Sightings, probe: Probe, knowledge: Knowledge) -> Iterator[Observation]:
+    rules = probe.needles.called(seen.counts.keys(), probe.anchors.passed_over)
+    if not rules:
+        return
+    by_entry: dict[str, list[Rule]] = {}
+    for rule in rules:
+        by_entry.setdefault(rule.entry, []).append(rule)
+    for match in with_excuses(_matches(rules, seen, probe, knowledge)):
+        yield _observation(match, by_entry[match.entry["id"]], seen)
+
+
+def _matches(rules: list[Rule], seen: Sightings, probe: Probe, knowledge: Knowledge) -> list[Match]:
+    """One match for each entry: its strongest rule, each judged in the lines that hold its needles."""
+    head = lines_of(seen.head, seen.source)
+    versions = read_versions([line.text for line in head])
+    foreign = is_foreign("\n".join(line.text for line in head))
+    best: dict[str, Match] = {}
+    for rule in rules:
+        for match in matches_of([rule.block], _scene(rule, seen, probe, knowledge), knowledge, versions, foreign):
+            best[rule.entry] = min(best.get(rule.entry, match), match, key=_standing)
+    return list(best.values())
+
+
+def _standing(match: Match) -> tuple[int, int]:
+    return VERDICTS.index(match.verdict), -match.weight
+
+
+def _lines(seen: Sightings, needles: frozenset[int]) -> dict[int, Seen]:
+    """The sample lines of these needles by number, in their order."""
+    found = {line.line: line for needle in needles for line in seen.kept.get(needle, [])[:_SAMPLES]}
+    return dict(sorted(found.items()))
+
+
+def _scene(rule: Rule, seen: Sightings, probe: Probe, knowledge: Knowledge) -> Scene:
+    """What the rule is judged in: the lines of its needles; if some have no anchor, the lines near the others too."""
+    lines = _lines(seen, rule.needles | rule.ruling_out)
+    near: dict[int, Seen] = {}
+    if rule.needles & probe.anchors.passed_over:
+        around = {number + step for number in lines for step in range(-NEAR, NEAR + 1)}
+        near = {number: Seen(number, 0, seen.near[number], None) for number in around & seen.near.keys()}
+    log = LogText(list(_with_gaps([line for _, line in sorted({**near, **lines}.items())])))
+    return scene_of(log, knowledge) if rule.block["code"] or rule.block["fact"] else Scene(log, {}, {})
+
+
+def _with_gaps(lines: list[Seen]) -> Iterator[Line]:
+    before = 0
+    for line in lines:
+        for _ in range(min(_GAP, line.line - before - 1) if before else 0):
+            yield Line("", 0, "")
+        for plain in lines_of(line.text, ""):
+            yield plain._replace(number=line.line + plain.number - 1)
+        before = line.line
+
+
+def _observation(match: Match, rules: list[Rule], seen: Sightings) -> Observation:
+    needles = frozenset[int]().union(*(rule.needles for rule in rules)) & seen.counts.keys()
+    number = match.evidence[0].line
+    lines = list(_lines(seen, needles).values())
+    first = next((line for line in lines[::-1] if line.line <= number), lines[0])
+    last_line, last_time = max((seen.last[needle] for needle in needles), key=lambda last: last[0])
+    return Observation(
+        source=seen.source,
+        line=number,
+        offset=first.offset,
+        time=first.time,
+        entry=match.entry["id"],
+        verdict=match.verdict,
+        text=printable(decode(first.text).split("\n")[0]).strip()[:MAX_TEXT],
+        captures=match.captures,
+        count=max(_count(rule, seen) for rule in rules),
+        last_line=max(number, last_line),
+        last_time=last_time,
+    )
+
+
+def _count(rule: Rule, seen: Sightings) -> int:
+    """Lines that hold the rarest of the rule's conditions."""
+    counts = (max(seen.counts.get(needle, 0) for needle in group) for group in rule.groups)
+    return min((count for count in counts if count), default=1)

@@ -1,0 +1,132 @@
+"""What a scan tells of each log: the faults seen in it, and how much of it was read; as rows and as JSON lines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from npu_kb.errors import NpuKbError
+
+SCHEMA = "npu-kb/scan/1"
+MAX_TEXT = 400
+"""Characters of a line that an observation keeps."""
+
+
+class Observation(NamedTuple):
+    """One entry of the knowledge seen in one source: its first line there, and how often."""
+
+    source: str
+    """Path inside the tree that was scanned; a file in an archive is `ARCHIVE!MEMBER`."""
+    line: int
+    """Number of the first line, from 1."""
+    offset: int
+    """Bytes before that line in its (unpacked) source."""
+    time: float | None
+    """UTC seconds that the line, or the nearest one above it, tells; None if none does."""
+    entry: str
+    verdict: str
+    """certain, likely or possible."""
+    text: str
+    """The first line, plain, at most 400 characters."""
+    captures: dict[str, str]
+    count: int  # type: ignore[assignment]  # a row has no use for tuple.count
+    """Lines of this source that hold the entry's literal and were not refuted; at least 1."""
+    last_line: int
+    last_time: float | None
+
+
+class SourceSummary(NamedTuple):
+    """One source that was scanned, or why it was skipped."""
+
+    source: str
+    bytes: int
+    lines: int
+    first_time: float | None
+    last_time: float | None
+    errors: int
+    """Lines of level ERROR, CRITICAL or FATAL."""
+    skipped: str
+    """Why it was not read, or not to its end; empty if it was."""
+
+
+class Clue(NamedTuple):
+    """What a line says of who wrote it, or of another rank (`clues.ClueReader` finds them)."""
+
+    source: str
+    line: int
+    time: float | None
+    tells: str
+    """member, waits, missing, connected, accuses, differs, collective, version, host or stamp."""
+    values: dict[str, str]
+    text: str
+
+
+Row = Observation | SourceSummary | Clue
+_KINDS: dict[str, type[Observation] | type[SourceSummary] | type[Clue]] = {
+    "observation": Observation,
+    "source": SourceSummary,
+    "clue": Clue,
+}
+
+
+_NAMES = {row_type: kind for kind, row_type in _KINDS.items()}
+
+
+def to_json_lines(rows: Iterable[Row], host: str = "") -> Iterator[str]:
+    """The rows as JSON lines, the first of which names the schema and the host on which they were scanned."""
+    yield json.dumps({"schema": SCHEMA, "host": host}) + "\n"
+    for row in rows:
+        yield row_json(row) + "\n"
+
+
+def row_json(row: Row) -> str:
+    """One row as one JSON object whose `kind` says what it is."""
+    return json.dumps({"kind": _NAMES[type(row)], **row._asdict()}, ensure_ascii=False, separators=(",", ":"))
+
+
+def from_json_lines(lines: Iterable[str], name: str) -> Iterator[Row]:
+    """The rows of a scan's output, or of several behind each other; their sources begin with `HOST:` of the scan.
+
+    NpuKbError names file and line where a line is none of ours.
+    """
+    host = ""
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            document = json.loads(line, parse_constant=_no_number)
+            if "kind" in document:
+                row = _row(document)
+                yield row._replace(source=f"{host}:{row.source}") if host else row
+            elif document["schema"] != SCHEMA:
+                raise ValueError(f"is of schema {document['schema']!r}, not {SCHEMA}")
+            else:
+                host = str(document.get("host", ""))
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            mend = "give what `npu-kb scan --out` wrote"
+            raise NpuKbError(f"{name}:{number}: is no row of a scan ({error}); {mend}") from None
+
+
+def _no_number(text: str) -> float:
+    raise ValueError(f"{text} is no time")
+
+
+def _row(document: dict[str, Any]) -> Row:
+    row_type = _KINDS[document["kind"]]
+    row = row_type(**{field: document[field] for field in row_type._fields})
+    for field, value in row._asdict().items():
+        if not isinstance(value, _TYPES[field]) or isinstance(value, bool):
+            raise TypeError(f"{field} is {type(value).__name__}")
+        if isinstance(value, dict) and not all(isinstance(text, str) for text in value.values()):
+            raise TypeError(f"{field} holds more than texts")
+    return row
+
+
+_NUMBER = (int, float, type(None))
+_TYPES: dict[str, type | tuple[type, ...]] = {
+    "source": str, "line": int, "offset": int, "time": _NUMBER, "entry": str, "verdict": str, "text": str,
+    "captures": dict, "count": int, "last_line": int, "last_time": _NUMBER,
+    "bytes": int, "lines": int, "first_time": _NUMBER, "errors": int, "skipped": str,
+    "tells": str, "values": dict,
+}  # fmt: skip

@@ -1,0 +1,250 @@
+"""Read the logs of a tree, however large, once; in several processes, in bounded memory."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from npu_kb.cluster.clues import LITERALS, rank_table_clues
+from npu_kb.cluster.confirm import rows_of
+from npu_kb.cluster.engines import engine_of
+from npu_kb.cluster.needles import Anchors, Needles
+from npu_kb.cluster.observation import Row, SourceSummary
+from npu_kb.cluster.pieces import HEAD, Batch, Piece, batches, is_binary, sample_of
+from npu_kb.cluster.sightings import Probe, Sightings, Window
+from npu_kb.errors import NpuKbError
+from npu_kb.intake.archives import Log, logs_in
+from npu_kb.intake.clean import decode
+from npu_kb.intake.sources import utf8_chunks
+from npu_kb.intake.tree import Globs, LogFile, Skipped, log_files, why_not
+from npu_kb.knowledge.base import Knowledge
+
+_WORTH_A_PROCESS = 64_000_000
+"""Bytes; less than this is read by one process."""
+_MOST_JOBS = 16
+_AHEAD = 3
+"""Batches that each process is given beforehand."""
+
+
+class Plan(NamedTuple):
+    """All that a process needs to know to scan; can be pickled."""
+
+    overlays: tuple[str, ...]
+    fingerprint: int
+    """Of the needles, by number of which everything is counted."""
+    engine: str
+    anchors: Anchors
+    window: Window = (None, None)
+
+
+def _known(overlays: tuple[str, ...]) -> tuple[Knowledge, Needles]:
+    knowledge = Knowledge.load(overlays)
+    if knowledge.source_key not in _needles:
+        _needles.clear()
+        _needles[knowledge.source_key] = Needles(knowledge, LITERALS)
+    return knowledge, _needles[knowledge.source_key]
+
+
+_needles: dict[str, Needles] = {}
+"""Those of the knowledge used last, by its key."""
+
+
+class Scanner:
+    """Scans logs according to a plan."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.knowledge, needles = _known(plan.overlays)
+        if needles.fingerprint != plan.fingerprint:
+            raise NpuKbError("the knowledge differs between the processes of a scan; install one version everywhere")
+        engine = engine_of(plan.engine, list(plan.anchors.needles))
+        self.probe = Probe(needles, plan.anchors, engine, list(plan.anchors.needles.values()), plan.window)
+
+    def scan(self, batch: Batch) -> list[Row | Sightings]:
+        """The rows of the files; of a part of one what was seen in it."""
+        rows: list[Row | Sightings] = [_skipped_row(skipped) for skipped in batch.skipped]
+        for piece in batch.pieces:
+            rows += [self._part(piece)] if piece.end is not None else self.rows_in(piece.file)
+        return rows
+
+    def rows_in(self, file: LogFile) -> list[Row]:
+        """The rows of all logs in a file."""
+        return [row for log in logs_in(file) for row in self._rows(log)]
+
+    def _rows(self, log: Log | Skipped) -> list[Row]:
+        if isinstance(log, Skipped):
+            return [_skipped_row(log)]
+        seen = Sightings(log.name)
+        try:
+            head = log.stream.read(HEAD)
+            if is_binary(head):
+                return [_skipped_row(Skipped(log.name, "binary"))]
+            for chunk in utf8_chunks(head, log.stream):
+                seen.read(chunk, self.probe)
+        except OSError as error:
+            seen.trouble = why_not(error)
+        table = rank_table_clues(log.name, decode(head)) if b'"rank_id"' in seen.head else []
+        return [*table, *self.rows_of(seen)]
+
+    def rows_of(self, seen: Sightings) -> list[Row]:
+        """The rows of a log that was read."""
+        return rows_of(seen, self.probe, self.knowledge)
+
+    def _part(self, piece: Piece) -> Sightings:
+        seen = Sightings(piece.file.name, piece.start)
+        try:
+            with open(piece.file.path, "rb", 0) as stream:
+                stream.seek(piece.start)
+                rest = _Rest(stream, int(piece.end or 0) - piece.start)
+                for chunk in utf8_chunks(rest.read(HEAD), rest):
+                    seen.read(chunk, self.probe)
+        except OSError as error:
+            seen.trouble = why_not(error)
+        return seen
+
+
+class _Rest:
+    """A stream up to some point."""
+
+    def __init__(self, stream: object, left: int) -> None:
+        self._read, self._left = stream.read, left  # type: ignore[attr-defined]
+
+    def read(self, size: int = -1, /) -> bytes:
+        data: bytes = self._read(min(size, self._left))
+        self._left -= len(data)
+        return data
+
+
+def _skipped_row(skipped: Skipped) -> SourceSummary:
+    return SourceSummary(skipped.name, 0, 0, None, None, 0, skipped.reason)
+
+
+_scanner: Scanner | None = None
+"""Of this process: built for the first batch, or there already in a process that was forked off."""
+
+
+def scan_batch(plan: Plan, batch: Batch) -> list[Row | Sightings]:
+    """Scan in whatever process this is called."""
+    return _scanner_for(plan).scan(batch)
+
+
+def _scan_forked(batch: Batch) -> list[Row | Sightings]:
+    """Scan in a process that was forked off one with a scanner."""
+    assert _scanner
+    return _scanner.scan(batch)
+
+
+def _scanner_for(plan: Plan) -> Scanner:
+    global _scanner
+    if _scanner is None or _scanner.plan != plan:
+        _scanner = Scanner(plan)
+    return _scanner
+
+
+def plan_for(
+    paths: Sequence[str],
+    overlays: Sequence[str],
+    globs: Globs | None = None,
+    window: Window = (None, None),
+    engine: str = "auto",
+) -> tuple[Plan, int]:
+    """A plan that fits what stands at these paths, and its bytes; NpuKbError if a path cannot be read."""
+    try:
+        sample, total = sample_of(log_files(paths, globs))
+    except OSError as error:
+        raise NpuKbError(f"{error.filename}: cannot be read: {why_not(error)}; give a readable path") from None
+    folders = tuple(map(str, overlays))
+    needles = _known(folders)[1]
+    return Plan(folders, needles.fingerprint, engine, needles.anchors(sample), window), total
+
+
+def scan(
+    paths: Sequence[str],
+    overlays: Sequence[str],
+    *,
+    globs: Globs | None = None,
+    window: Window = (None, None),
+    engine: str = "auto",
+    jobs: int | None = None,
+    pool: Executor | None = None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Iterator[Row]:
+    """The rows of all logs at and below the paths, in a fixed order.
+
+    The work is done in `pool` (any executor that can pickle, such as that of dask.distributed), else in `jobs`
+    processes (default: one for each core that this process may use). `progress` is told the bytes done and of all,
+    as they are on disk. NpuKbError if a path cannot be read.
+    """
+    plan, total = plan_for(paths, overlays, globs, window, engine)
+    scanner = _scanner_for(plan)
+    if jobs is None:
+        jobs = min(_MOST_JOBS, len(os.sched_getaffinity(0))) if total > _WORTH_A_PROCESS else 1
+    done = 0
+    parts: Sightings | None = None
+    for batch, found in _scanned(batches(log_files(paths, globs)), plan, jobs, pool):
+        done += batch.size
+        progress(done, total)
+        for row in found:
+            if not isinstance(row, Sightings):
+                yield row
+                continue
+            if parts is None:
+                parts = row
+            else:
+                parts.extend(row)
+            if batch.pieces[0].is_last:
+                yield from scanner.rows_of(parts)
+                parts = None
+
+
+def _scanned(
+    work: Iterator[Batch], plan: Plan, jobs: int, pool: Executor | None
+) -> Iterator[tuple[Batch, list[Row | Sightings]]]:
+    """Each batch with what was found in it, in their order."""
+    if jobs == 1 and not pool:
+        for batch in work:
+            yield batch, scan_batch(plan, batch)
+        return
+    ahead: deque[tuple[Batch, Future[list[Row | Sightings]]]] = deque()
+    with _own_pool(jobs) if not pool else _lent(pool) as executor:
+        for batch in work:
+            future = executor.submit(scan_batch, plan, batch) if pool else executor.submit(_scan_forked, batch)
+            ahead.append((batch, future))
+            if len(ahead) > jobs * _AHEAD:
+                yield _first_of(ahead)
+        while ahead:
+            yield _first_of(ahead)
+
+
+def _first_of(
+    ahead: deque[tuple[Batch, Future[list[Row | Sightings]]]],
+) -> tuple[Batch, list[Row | Sightings]]:
+    batch, future = ahead.popleft()
+    try:
+        return batch, future.result()
+    except BrokenProcessPool:
+        mend = "give it more memory, or fewer --jobs"
+        raise NpuKbError(f"a process of the scan was killed near {batch.pieces[0].file.path}; {mend}") from None
+
+
+@contextmanager
+def _own_pool(jobs: int) -> Iterator[Executor]:
+    """Processes that are forked off, so that they need not build what this one has."""
+    context = multiprocessing.get_context("fork")
+    pool = ProcessPoolExecutor(jobs, context, signal.signal, (signal.SIGINT, signal.SIG_IGN))
+    try:
+        yield pool
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _lent(pool: Executor) -> Iterator[Executor]:
+    yield pool

@@ -1,0 +1,184 @@
+"""From what was seen in all logs to the first fault, its followers, and the ranks that fell silent."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from npu_kb.cluster.clocks import Clocks
+from npu_kb.cluster.clues import is_sound
+from npu_kb.cluster.events import Entries, Event, event_of, not_after, unexplained
+from npu_kb.cluster.observation import Clue, Observation, Row, SourceSummary
+from npu_kb.cluster.runs import rows_of_run, runs_of
+from npu_kb.cluster.silence import silent_suspects
+from npu_kb.cluster.suspects import ENTRIES, Suspect, Testimony
+from npu_kb.cluster.who import Party, Who
+from npu_kb.diagnosis.model import CLAIMS
+from npu_kb.knowledge.base import Knowledge
+
+_OUTLIVED = 60.0
+"""Seconds after a fault at which a rank that waits for others has outlived it."""
+
+
+class Fault(NamedTuple):
+    """A fault that no other one explains: what, whose, since when, told by which events, named by whom."""
+
+    entry: str
+    """Empty where nothing in the logs says what happened to the party."""
+    reason: str
+    """The suspect's reason; empty where the party's own log tells the fault and nobody names it."""
+    parties: tuple[Party, ...]
+    time: float | None
+    verdict: str
+    events: tuple[Event, ...]
+    named_by: frozenset[str]
+    clue: Clue | None
+    outlived: bool = False
+    """Whether its parties still waited for others a good while later."""
+
+
+class Story(NamedTuple):
+    """What happened in a cluster."""
+
+    who: Who
+    clocks: Clocks
+    events: list[Event]
+    """In the order of time; those without one last."""
+    faults: list[Fault]
+    """The first one first."""
+    followers: list[Event]
+    summaries: list[SourceSummary]
+    earlier_runs: int = 0
+    """Runs before this one of which there are logs."""
+
+
+def story_of(rows: Iterable[Row], knowledge: Knowledge) -> Story:
+    """The story that the rows of one or more scans tell, in whatever order and how often they come.
+
+    Where they are of several runs of a job it is the last one that has a fault.
+    """
+    every, entries = _once(rows), Entries(knowledge)
+    story = _story(every, Clocks.of(every), entries)
+    runs = runs_of(every, story.who, story.clocks)
+    for run in runs if len(runs) > 1 else ():
+        others = set().union(*(other.sources for other in runs)) - run.sources
+        told = _story(list(rows_of_run(every, run, others, story.clocks)), story.clocks, entries)
+        if told.faults:
+            return told._replace(earlier_runs=len(runs) - 1 - runs.index(run))
+    return story
+
+
+def _story(rows: list[Row], clocks: Clocks, entries: Entries) -> Story:
+    clues = [row for row in rows if isinstance(row, Clue)]
+    summaries = [row for row in rows if isinstance(row, SourceSummary)]
+    who = Who(sorted({row.source for row in rows}), clues)
+    events = sorted(
+        (event_of(row, who, clocks, entries) for row in rows if isinstance(row, Observation)),
+        key=lambda event: (event.time is None, event.time or 0.0, event.party.name, event.key),
+    )
+    suspects = Testimony(who, clocks, clues).suspects()
+    own = [event for event in events if event.part in ("root", "effect") and event.severity != "benign"]
+    roots = unexplained([event for event in own if event.observation.verdict in CLAIMS], events, entries)
+    suspects = suspects or ([] if roots else silent_suspects(who, clocks, events, summaries))
+    if not roots and not suspects:
+        roots = [event for event in events if event.part == "testimony" and event.observation.verdict in CLAIMS]
+    hints = [event for event in own if event.observation.verdict not in CLAIMS]
+    faults = _in_order(_faults(events, roots, hints, suspects), who)
+    told = {event.key for fault in faults for event in fault.events}
+    return Story(who, clocks, events, faults, [e for e in events if e.key not in told and _follows(e)], summaries)
+
+
+def _follows(event: Event) -> bool:
+    return event.part != "wrapper" and event.severity != "benign" and event.observation.verdict in CLAIMS
+
+
+def _once(rows: Iterable[Row]) -> list[Row]:
+    """Each sound row once, in an order that does not depend on how they came."""
+    sound = (row for row in rows if not isinstance(row, Clue) or is_sound(row))
+    return [row for _, row in sorted({repr(row): row for row in sound}.items())]
+
+
+def _faults(events: list[Event], roots: list[Event], hints: list[Event], suspects: list[Suspect]) -> list[Fault]:
+    """A fault for each cause that logs tell of their own party, and for each suspect whose own log tells none.
+
+    What parties outlived is a fault apart from the same thing on others.
+    """
+    last_waits = {event.party.without_process: event.time for event in events if event.part == "waiting"}
+    groups: dict[tuple[str, bool], list[Event]] = defaultdict(list)
+    for event in roots:
+        groups[_group(event, last_waits)].append(event)
+    named: dict[tuple[str, bool], list[Suspect]] = defaultdict(list)
+    faults = []
+    for suspect in suspects:
+        if own := _first_of(roots, suspect):
+            named[_group(own, last_waits)].append(suspect)
+        else:
+            faults.append(_of_suspect(suspect, _first_of(hints, suspect)))
+    return faults + [_of_events(group, events, named[group]) for group, events in groups.items()]
+
+
+def _group(event: Event, last_waits: dict[Party, float | None]) -> tuple[str, bool]:
+    """The entry, and whether the party still waited for others a good while later."""
+    last = last_waits.get(event.party.without_process)
+    outlived = last is not None and event.time is not None and last > event.time + _OUTLIVED
+    return event.observation.entry, outlived
+
+
+def _first_of(events: list[Event], suspect: Suspect) -> Event | None:
+    """The first event of the suspect's own before it was named."""
+    own = (e for e in events if _concerns(e.party, suspect.party) and not_after(e.time, suspect.time))
+    return next(own, None)
+
+
+def _concerns(party: Party, suspect: Party) -> bool:
+    """Whether a fault of `party` may be what `suspect` is named for: its own, or its whole host's."""
+    if party.rank is not None and suspect.rank is not None:
+        return party.rank == suspect.rank
+    same_device = party.device is None or suspect.device is None or party.device == suspect.device
+    return bool(party.host) and party.host == suspect.host and same_device
+
+
+def _of_suspect(suspect: Suspect, hint: Event | None) -> Fault:
+    sure = suspect.reason in ENTRIES or (suspect.reason == "waited-for" and len(suspect.by) > 1)
+    return Fault(
+        entry=hint.observation.entry if hint else ENTRIES.get(suspect.reason, ""),
+        reason=suspect.reason,
+        parties=(suspect.party,),
+        time=hint.time if hint else suspect.time,
+        verdict="likely" if sure else "possible",
+        events=(hint,) if hint else (),
+        named_by=suspect.by,
+        clue=suspect.clue,
+    )
+
+
+def _of_events(group: tuple[str, bool], events: list[Event], suspects: list[Suspect]) -> Fault:
+    parties = tuple(dict.fromkeys(event.party.without_process for event in events))
+    if suspects:  # the party that others name comes before one that tells the same of itself
+        parties = tuple(sorted(parties, key=lambda p: not any(_concerns(p, s.party) for s in suspects)))
+    return Fault(
+        entry=group[0],
+        reason=suspects[0].reason if suspects else "",
+        parties=parties,
+        time=events[0].time,
+        verdict=min((event.observation.verdict for event in events), key=CLAIMS.index),
+        events=tuple(events),
+        named_by=frozenset().union(*(suspect.by for suspect in suspects)),
+        clue=suspects[0].clue if suspects else None,
+        outlived=group[1],
+    )
+
+
+def _in_order(faults: list[Fault], who: Who) -> list[Fault]:
+    """By time, but behind the others: what its parties outlived, what most ranks tell of themselves, what slows."""
+    half = max(len(who.ranks), 2) / 2
+    named = any(fault.named_by for fault in faults)
+
+    def order(fault: Fault) -> tuple[object, ...]:
+        outlived = fault.outlived and not fault.named_by
+        widespread = named and not fault.named_by and len(fault.parties) > half
+        slow = bool(fault.events) and all(event.severity != "fault" for event in fault.events)
+        return outlived, widespread, slow, fault.time is None, fault.time or 0.0, fault.entry, fault.parties[0].name
+
+    return sorted(faults, key=order)

@@ -1,0 +1,92 @@
+"""The moment that a log line names, in any format of an Ascend stack, as UTC seconds."""
+
+from __future__ import annotations
+
+import re
+import time
+from calendar import timegm
+from functools import cache
+
+_SEARCHED = 300
+"""Characters of a line in which its time stamp stands."""
+_DAY = 86_400.0
+_MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+_CLOCK = r"(?P<h{n}>[01]\d|2[0-3]):(?P<mi{n}>[0-5]\d):(?P<s{n}>[0-5]\d|60)"
+_FRACTION = r"(?:[.,](?P<f{n}>\d{{1,9}})(?:\.(?P<u{n}>\d{{1,3}}))?)?"
+_ZONE = r"(?: ?(?P<z{n}>Z|[+-]\d\d:?\d\d)(?![\d:]))?"
+_FORMS = [
+    # plog, ISO, Python logging, Kubernetes, journald; 2026/11/29 of MindCluster's components
+    r"(?P<y{n}>20\d\d)[-/](?P<mo{n}>0[1-9]|1[0-2])[-/](?P<d{n}>0[1-9]|[12]\d|3[01])[-T ]" + _CLOCK + _FRACTION + _ZONE,
+    # dmesg -T, ctime
+    r"\b(?P<mo{n}>[A-Z][a-z]{{2}}) {{1,2}}(?P<d{n}>\d{{1,2}}) " + _CLOCK + r" (?P<y{n}>20\d\d)",
+    # syslog
+    r"\b(?P<mo{n}>[A-Z][a-z]{{2}}) {{1,2}}(?P<d{n}>\d{{1,2}}) " + _CLOCK,
+    # vLLM
+    r"(?<![\d-])(?P<mo{n}>0[1-9]|1[0-2])-(?P<d{n}>0[1-9]|[12]\d|3[01]) " + _CLOCK + _FRACTION,
+    # klog of Kubernetes, absl; torch's E1229
+    r"\b[IWEF](?P<mo{n}>0[1-9]|1[0-2])(?P<d{n}>0[1-9]|[12]\d|3[01]) " + _CLOCK + _FRACTION,
+    # epoch: journalctl -o short-unix, JSON logs
+    r"(?:^|\"(?:ts|time|timestamp)\": ?)(?P<e{n}>1\d{{9}})(?:\.(?P<f{n}>\d{{1,9}}))?(?![\d-])",
+]  # fmt: skip
+
+
+def read_time(text: str, now: float | None = None) -> float | None:
+    """UTC seconds of the first time stamp in a line; None if there is none, or only the time since the host's start.
+
+    A stamp without a zone is read as UTC. One without a year is taken to be of the last twelve months before `now`
+    (UTC seconds; default: this moment), with a day's grace for clocks that differ.
+    """
+    found = _regex().search(text[:_SEARCHED])
+    if not found:
+        return None
+    number = str(found.lastgroup)[4:]
+    part = {name.rstrip("0123456789"): value for name, value in found.groupdict().items() if name.endswith(number)}
+    fraction = float(f"0.{part.get('f') or ''}{part.get('u') or ''}0")
+    if part.get("e"):
+        return int(part["e"]) + fraction
+    month, day = _month(part["mo"]), int(part["d"])
+    if not (1 <= month <= 12 and 1 <= day <= 31):
+        return None
+    clock = (int(part["h"]), int(part["mi"]), int(part["s"]))
+    seconds = _seconds(part.get("y"), month, day, clock, time.time() if now is None else now)
+    return seconds + fraction - zone_seconds(part.get("z"))
+
+
+def _seconds(year: str | None, month: int, day: int, clock: tuple[int, int, int], now: float) -> int:
+    if year:
+        return timegm((int(year), month, day, *clock))
+    this_year = time.gmtime(now).tm_year
+    seconds = timegm((this_year, month, day, *clock))
+    return seconds if seconds <= now + _DAY else timegm((this_year - 1, month, day, *clock))
+
+
+def zone_seconds(zone: str | None) -> int:
+    """Seconds east of UTC of `Z`, `+0800` or `+08:00`; 0 without a zone."""
+    if not zone or zone == "Z":
+        return 0
+    digits = zone[1:].replace(":", "")
+    east = int(digits[:2]) * 3_600 + int(digits[2:]) * 60
+    return -east if zone[0] == "-" else east
+
+
+def read_stamp(text: str) -> dict[str, str]:
+    """What the first stamp of a line tells: `zone` (seconds east of UTC, or "none") and `year` ("none" or "named").
+
+    Empty where the line has no time stamp.
+    """
+    found = _regex().search(text[:_SEARCHED])
+    if not found or found["form5"]:
+        return {"zone": "0", "year": "named"} if found else {}
+    zone = found["z0"]
+    yearless = not (found["y0"] or found["y1"])
+    return {"zone": str(zone_seconds(zone)) if zone else "none", "year": "none" if yearless else "named"}
+
+
+def _month(text: str) -> int:
+    return int(text) if text.isdigit() else _MONTHS.index(text) + 1 if text in _MONTHS else 0
+
+
+@cache
+def _regex() -> re.Pattern[str]:
+    """All forms as one expression: the leftmost stamp of a line is the line's; group `form<n>` says which it is."""
+    return re.compile("|".join(f"(?P<form{n}>{form.format(n=n)})" for n, form in enumerate(_FORMS)))

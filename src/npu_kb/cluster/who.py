@@ -1,0 +1,182 @@
+"""Whose log is it? Rank, device, host and process, from names, from what logs say, and from rank tables."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from npu_kb.cluster.names import PathNames, names_of_all
+from npu_kb.cluster.observation import Clue
+
+
+class Party(NamedTuple):
+    """Who does or suffers something: a rank, or where none is known a device or a whole host."""
+
+    host: str
+    device: int | None = None
+    rank: int | None = None
+    pid: int | None = None
+
+    @property
+    def name(self) -> str:
+        """`rank 3`, `node7 device 3` or `node7`."""
+        if self.rank is not None:
+            return f"rank {self.rank}"
+        return " ".join(part for part in (self.host, "" if self.device is None else f"device {self.device}") if part)
+
+    @property
+    def without_process(self) -> Party:
+        """The same whatever its process is: a rank may have had several."""
+        return self._replace(pid=None)
+
+
+_RANK_WORDS = re.compile(r"^\[rank(\d+)\]|\[Rank (\d+)\]|RankID:(\d+)\)")
+_KILLED = re.compile(r"[Kk]ill(?:ed)? process (\d+)")
+_DEVICE_WORDS = re.compile(r"(?i)\b(?:device|dev|npu|phy|card)[-_ ]?(?:id)?[\s:=(\[]{1,2}(\d{1,2})\b")
+
+
+class Who:
+    """The parties of a cluster, as all its sources and clues together tell them."""
+
+    def __init__(self, sources: Iterable[str], clues: Iterable[Clue]) -> None:
+        clues = list(clues)
+        self._names = names_of_all(sources)
+        self._said_hosts = {clue.source: clue.values["host"] for clue in clues if clue.tells == "host"}
+        members = [clue for clue in clues if clue.tells == "member"]
+        self._listed = [clue.values for clue in members if "listed" in clue.values]
+        told = [clue for clue in members if "listed" not in clue.values]
+        self._own = _own_member_clues(told)
+        self._mixed = _sources_of_several_ranks(told, self._names)
+        self._group_ranks = {
+            (clue.values["group"], int(clue.values["rank"])): clue.source
+            for clue in told
+            if "group" in clue.values and "rank" in clue.values
+        }
+        self._hosts = self._server_hosts()
+        self.parties = {source: self._party(source) for source in self._names}
+        self.ranks = self._by_rank()
+        """The parties with a rank of which there are logs or which a rank table lists."""
+        self.world = self._world(members)
+        """How many ranks the job has; 0 where nothing tells."""
+        self._at = {(p.host, p.device): p for p in self.ranks.values() if p.device is not None}
+        self._share_ranks()
+        self.logged = {party.rank for party in self.parties.values() if party.rank is not None}
+        """The ranks of which there are logs."""
+        self._pids = {(p.host, p.pid): p for p in self.parties.values() if p.pid is not None and p.rank is not None}
+
+    def role(self, source: str) -> str:
+        """worker, device, host, scheduler, mindie, vllm, or nothing."""
+        return self._names[source].role
+
+    def writer(self, source: str, text: str = "") -> Party:
+        """Whom a line is of: the rank, process or device that its words name where its source is not of one rank."""
+        party = self.parties[source]
+        if party.rank is not None:
+            return party
+        if found := _RANK_WORDS.search(text):
+            return self.rank(int(found[1] or found[2] or found[3]))
+        if found := _KILLED.search(text):
+            return self._pids.get((party.host, int(found[1])), party)
+        if party.device is None and (found := _DEVICE_WORDS.search(text)):
+            return self.at(party.host, int(found[1]))
+        return party
+
+    def rank(self, number: int, group: str = "") -> Party:
+        """The party of a rank: of a group, where one of that number told its group, else of the world."""
+        if source := self._group_ranks.get((group, number)):
+            return self.parties[source]
+        return self.ranks.get(number, Party("", None, number))
+
+    def at(self, server: str, device: int) -> Party:
+        """The party on a device of a server (address or host name)."""
+        host = self._hosts.get(server, server)
+        return self._at.get((host, device), Party(host, device))
+
+    def _host(self, source: str) -> str:
+        return self._names[source].host or self._said_hosts.get(source, "")
+
+    def _rank(self, source: str) -> int | None:
+        said = self._own.get(source, {}).get("rank")
+        return int(said) if said is not None and source not in self._mixed else self._names[source].rank
+
+    def _server_hosts(self) -> dict[str, str]:
+        """{address of a server: its host}, by the folders of those who say, or are listed, to be on it."""
+        votes: dict[str, Counter[str]] = defaultdict(Counter)
+        host_of_rank = {
+            rank: host
+            for source in self._names
+            if (host := self._host(source)) and (rank := self._rank(source)) is not None
+        }
+        for source, values in self._own.items():
+            if "server" in values and (host := self._host(source)):
+                votes[values["server"]][host] += 1
+        for values in self._listed:
+            if host := host_of_rank.get(int(values["rank"]), ""):
+                votes[values["server"]][host] += 1
+        return {server: min(hosts, key=lambda host: (-hosts[host], host)) for server, hosts in votes.items()}
+
+    def _party(self, source: str) -> Party:
+        names, values = self._names[source], self._own.get(source, {})
+        server = values.get("server", "")
+        return Party(
+            self._host(source) or self._hosts.get(server, server),
+            names.device if names.device is not None or source in self._mixed else _number(values.get("device")),
+            self._rank(source),
+            names.pid if names.pid is not None or source in self._mixed else _number(values.get("pid")),
+        )
+
+    def _by_rank(self) -> dict[int, Party]:
+        ranks: dict[int, Party] = {}
+        for values in self._listed:
+            host = self._hosts.get(values["server"], values["server"])
+            ranks[int(values["rank"])] = Party(host, int(values["device"]), int(values["rank"]))
+        for party in sorted(self.parties.values(), key=str):
+            if party.rank is not None:
+                ranks[party.rank] = _fuller(ranks.get(party.rank, party), party)
+        return ranks
+
+    def _world(self, members: list[Clue]) -> int:
+        sizes = [int(clue.values["world"]) for clue in members if "world" in clue.values]
+        return max([*sizes, *(rank + 1 for rank in self.ranks)], default=0)
+
+    def _share_ranks(self) -> None:
+        """Give the sources of a process or device whose rank another source tells that rank."""
+        processes = {(p.host, p.pid or 0): p.rank for p in self.parties.values() if p.pid and p.rank is not None}
+        for source, party in self.parties.items():
+            rank = party.rank if party.rank is not None else processes.get((party.host, party.pid or 0))
+            if rank is None and party.device is not None and (known := self._at.get((party.host, party.device))):
+                rank = known.rank
+            if rank is not None:
+                self.parties[source] = self.ranks[rank]._replace(pid=party.pid)
+
+
+def _own_member_clues(told: list[Clue]) -> dict[str, dict[str, str]]:
+    """{source: what it says of its own rank}: the words of its largest group, filled up from the others."""
+    own: dict[str, dict[str, str]] = {}
+    for clue in sorted(told, key=lambda clue: (clue.source, *_weight(clue))):
+        own[clue.source] = {**own.get(clue.source, {}), **clue.values}
+    return own
+
+
+def _weight(clue: Clue) -> tuple[object, ...]:
+    values = clue.values
+    return "rank" in values, int(values.get("world", 0)), -clue.line, sorted(values.items())
+
+
+def _sources_of_several_ranks(told: list[Clue], names: dict[str, PathNames]) -> set[str]:
+    ranks: dict[str, set[str]] = defaultdict(set)
+    for clue in told:
+        if "rank" in clue.values and "group" not in clue.values and names[clue.source].pid is None:
+            ranks[clue.source].add(clue.values["rank"])
+    return {source for source, several in ranks.items() if len(several) > 1}
+
+
+def _fuller(known: Party, party: Party) -> Party:
+    device = known.device if known.device is not None else party.device
+    return Party(party.host or known.host, device, known.rank)
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text is not None else None

@@ -1,0 +1,198 @@
+"""`npu-kb merge` and `cluster`: what comes from files is believed only as far as it makes sense."""
+
+from __future__ import annotations
+
+import json
+import xml.dom.minidom
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from npu_kb import Knowledge
+from npu_kb.cluster.observation import Clue, Observation, Row, SourceSummary, from_json_lines, to_json_lines
+from npu_kb.cluster.timeline import story_of
+from npu_kb.render.cluster import cluster_text, timeline_text
+from npu_kb.render.cluster_document import cluster_document, number_ranges
+from npu_kb.render.page import Page
+from npu_kb.render.timeline_svg import timeline_html, timeline_svg
+
+Run = Callable[..., tuple[int, str, str]]
+
+SOURCES = st.sampled_from(
+    ["n1/rank_0.log", "n2/debug/plog/plog-7_20251024111652406.log", "n1/messages", "", "/", "a!b:c", "\x1b[31m<b>&"]
+)
+TIMES = st.none() | st.sampled_from([0.0, -5.0, 1e9, 1.7e9, 1.7e9 + 60, 4e9, 1e300, 10**400])
+WORDS = st.sampled_from(
+    ["", "0", "1", "7", "-1", "x", "99999999999999999999", "none", "28800", "node1", "1,2,3", "[0000],[0001];"]
+)
+NAMES = [
+    "rank",
+    "world",
+    "device",
+    "pid",
+    "server",
+    "group",
+    "ranks",
+    "why",
+    "what",
+    "local",
+    "name",
+    "host",
+    "zone",
+    "year",
+    "listed",
+    "barrier",
+    "arrival",
+]
+KINDS = [
+    "member",
+    "waits",
+    "missing",
+    "connected",
+    "accuses",
+    "differs",
+    "collective",
+    "version",
+    "host",
+    "stamp",
+    "other",
+]
+ENTRIES = [
+    "hccl-notify-wait-timeout",
+    "hbm-multi-bit-ecc-in-use",
+    "aicore-exception",
+    "hccl-heartbeat-lost",
+    "no-such-entry",
+]
+TEXTS = st.sampled_from(
+    [
+        "",
+        "[rank3]: error",
+        "Killed process 7 (python)",
+        "device=5 <script>alert(1)</script> \x1b[2J",
+        "Failed to connect agent[1,3,]",
+    ]
+)
+ROWS = st.one_of(
+    st.builds(Clue, SOURCES, st.integers(1, 9), TIMES, st.sampled_from(KINDS), st.dictionaries(st.sampled_from(NAMES), WORDS), TEXTS),
+    st.builds(
+        Observation, SOURCES, st.integers(1, 9), st.just(0), TIMES, st.sampled_from(ENTRIES), st.sampled_from(["certain", "likely", "possible", "odd"]),
+        TEXTS, st.just({}), st.integers(1, 9), st.integers(1, 9), TIMES,
+    ),
+    st.builds(SourceSummary, SOURCES, st.integers(0, 9), st.integers(0, 9), TIMES, TIMES, st.integers(0, 9), st.sampled_from(["", "binary"])),
+)  # fmt: skip
+
+
+@given(st.lists(ROWS, max_size=25), st.randoms(use_true_random=False))
+def test_any_rows_in_any_order_tell_the_same_safe_story(knowledge: Knowledge, rows: list[Row], chance: object) -> None:
+    document = cluster_document(story_of(rows, knowledge), knowledge)
+    mixed = [*rows, *rows]
+    chance.shuffle(mixed)  # type: ignore[attr-defined]
+    assert cluster_document(story_of(mixed, knowledge), knowledge) == document
+    for lang in ("en", "zh"):
+        shown = cluster_text(document, Page(lang, False, 80)) + timeline_text(document, Page(lang, False, 80), "device")
+        assert "\x1b" not in shown
+    for picture in (timeline_svg(document), timeline_html(document)):
+        assert "<script" not in picture and "\x1b" not in picture
+    xml.dom.minidom.parseString(timeline_svg(document))
+
+
+@given(st.lists(ROWS.filter(lambda row: 10**400 not in row and "odd" not in row), max_size=10))
+def test_rows_come_back_from_their_lines_behind_their_host(rows: list[Row]) -> None:
+    assert list(from_json_lines(to_json_lines(rows), "x")) == rows
+    back = list(from_json_lines(to_json_lines(rows, "node7"), "x"))
+    assert [row.source for row in back] == [f"node7:{row.source}" for row in rows]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "root:x:0:0",
+        "[]",
+        '"x"',
+        '{"schema": "npu-kb/scan/2"}',
+        '{"kind": "observation"}',
+        '{"kind": "source", "source": 7, "bytes": 0, "lines": 0, "first_time": null, "last_time": null, "errors": 0, "skipped": ""}',
+        '{"kind": "clue", "source": "a", "line": 1, "time": NaN, "tells": "host", "values": {}, "text": ""}',
+        '{"kind": "clue", "source": "a", "line": 1, "time": null, "tells": "host", "values": {"host": 7}, "text": ""}',
+        "[" * 20_000,
+    ],
+)
+def test_what_no_scan_wrote_is_named_with_its_line(text: str, run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"schema": "npu-kb/scan/1"}\n' + text + "\n")
+    status, out, err = run("merge", str(tmp_path / "a.jsonl"))
+    assert (status, out) == (2, "")
+    assert "a.jsonl:2: is no row of a scan" in err and err.count("\n") == 1
+
+
+def test_without_a_fault_the_status_says_so(run: Run) -> None:
+    status, out, _ = run("merge", "-", stdin='{"schema": "npu-kb/scan/1"}\n')
+    assert status == 1 and "No fault was found" in out
+
+
+@pytest.fixture
+def two_ranks(tmp_path: Path) -> Path:
+    """A folder of two ranks, of which one has an error of its own and the other waits."""
+    for rank, line in enumerate(
+        [
+            "2025-10-24 03:00:00,000 RuntimeError: HBM MULTI BIT ECC ERROR. The process exits for this inner error",
+            "2025-10-24 03:30:00,000 EI0002: The wait execution of the Notify register times out. <b>",
+        ]
+    ):
+        (tmp_path / f"node{rank}").mkdir()
+        (tmp_path / f"node{rank}" / f"rank_{rank}.log").write_text(line + "\n")
+    return tmp_path
+
+
+def test_cluster_scan_and_merge_tell_the_same(two_ranks: Path, run: Run) -> None:
+    status, out, _ = run("cluster", str(two_ranks))
+    assert status == 0 and out.startswith("FIRST FAULT  rank 0 (node0)  2025-10-24 03:00:00")
+    scans = []
+    for host in ("node0", "node1"):
+        scans.append(str(two_ranks / f"{host}.jsonl"))
+        assert run("scan", str(two_ranks / host), "--host", host, "--out", scans[-1])[0] == 0
+    merged = run("merge", *scans, "--format", "json")[1]
+    assert json.loads(merged)["faults"][0]["parties"][0]["rank"] == 0
+    assert json.loads(merged)["schema"] == "npu-kb/cluster/1"
+
+
+def test_why_tells_the_story_of_a_folder_of_ranks(two_ranks: Path, run: Run) -> None:
+    assert run("why", str(two_ranks)) == run("cluster", str(two_ranks))
+    assert not run("why", str(two_ranks / "node0"))[1].startswith("FIRST FAULT")
+
+
+@pytest.mark.parametrize("by", ["rank", "host", "device"])
+def test_the_timeline_has_a_line_for_each(by: str, two_ranks: Path, run: Run) -> None:
+    lines = run("cluster", str(two_ranks), "--by", by)[1].splitlines()
+    assert len(lines) == 2
+    assert lines == sorted(lines)
+
+
+def test_the_picture_is_drawn_into_the_named_file(two_ranks: Path, run: Run) -> None:
+    picture = two_ranks / "timeline.svg"
+    assert run("cluster", str(two_ranks), "--plot", str(picture))[0] == 0
+    assert "rank 0" in picture.read_text() and "&lt;b&gt;" in picture.read_text()
+    status, _, err = run("cluster", str(two_ranks), "--plot", str(two_ranks / "timeline.png"))
+    assert status == 2 and ".svg or .html" in err
+
+
+@pytest.mark.parametrize(("numbers", "text"), [([], ""), ([3], "3"), ([0, 1, 2, 5, 7, 8], "0-2, 5, 7-8")])
+def test_numbers_are_shown_as_ranges(numbers: list[int], text: str) -> None:
+    assert number_ranges(numbers) == text
+
+
+def test_only_the_last_run_with_a_fault_is_told(knowledge: Knowledge) -> None:
+    def process(pid: int, start: float, entry: str) -> list[Row]:
+        source = f"n1/ascend/log/debug/plog/plog-{pid}_20251024111652406.log"
+        seen = Observation(source, 1, 0, start + 50, entry, "certain", "x", {}, 1, 1, start + 50)
+        return [SourceSummary(source, 9, 9, start, start + 60, 1, ""), seen]
+
+    day = 86_400
+    rows = process(1, day, "disk-full") + process(2, 9 * day, "hbm-multi-bit-ecc-in-use")
+    quiet = SourceSummary("n1/ascend/log/run/plog/plog-3_20251024111652406.log", 9, 9, 20 * day, 20 * day + 60, 0, "")
+    story = story_of([*rows, quiet], knowledge)
+    assert [fault.entry for fault in story.faults] == ["hbm-multi-bit-ecc-in-use"]
+    assert story.earlier_runs == 1

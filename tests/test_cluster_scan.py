@@ -1,0 +1,262 @@
+"""One pass over logs of any size: the same faults as `why` names, at their true places, however the work is cut."""
+
+from __future__ import annotations
+
+import gzip
+import importlib.util
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from npu_kb import Knowledge, diagnose
+from npu_kb.cluster import pieces
+from npu_kb.cluster import scan as scanning
+from npu_kb.cluster.engines import AhoCorasick, Engine, Hyperscan
+from npu_kb.cluster.observation import Observation, Row, SourceSummary, from_json_lines, to_json_lines
+from npu_kb.cluster.progress import progress_text
+from npu_kb.cluster.scan import scan
+
+Run = Callable[..., tuple[int, str, str]]
+FAULT = "ImportError: libhccl.so: cannot open shared object file: No such file or directory"
+ENTRY = "cann-environment-not-loaded"
+NOISE = "[INFO] RUNTIME(7,python):2026-11-29-10:00:{:02}.000.000 [stream.cc:1]7 StreamCreate: stream_id={} created\n"
+
+
+@pytest.fixture(autouse=True)
+def compiled_once(shared_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NPU_KB_CACHE", str(shared_cache))
+
+
+@pytest.fixture(scope="session")
+def generator() -> ModuleType:
+    """benchmarks/cluster_logs.py."""
+    path = Path(__file__).parents[1] / "benchmarks" / "cluster_logs.py"
+    spec = importlib.util.spec_from_file_location("cluster_logs", path)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def engines() -> list[Callable[[list[bytes]], Engine]]:
+    return [AhoCorasick, Hyperscan] if importlib.util.find_spec("hyperscan") else [AhoCorasick]
+
+
+def observations(rows: list[Row], entry: str = ENTRY) -> list[Observation]:
+    return [row for row in rows if isinstance(row, Observation) and row.entry == entry]
+
+
+def summaries(rows: list[Row]) -> list[SourceSummary]:
+    return [row for row in rows if isinstance(row, SourceSummary)]
+
+
+def noisy(faults: dict[int, str], lines: int = 200) -> str:
+    """A log with these lines in place of noise, by number."""
+    return "".join(faults[n] + "\n" if n in faults else NOISE.format(n % 60, n) for n in range(1, lines + 1))
+
+
+@pytest.mark.parametrize("make", engines())
+@given(
+    st.lists(st.text("abxy_ .é", min_size=2, max_size=5).map(str.encode), min_size=1, max_size=8, unique=True),
+    st.text("abxyABXY_ .é\n").map(str.encode),
+)
+def test_an_engine_finds_every_place_whatever_the_case(
+    make: Callable[[list[bytes]], Engine], anchors: list[bytes], chunk: bytes
+) -> None:
+    lowered = chunk.lower()
+    there = {
+        (n, at + len(anchor))
+        for n, anchor in enumerate(anchors)
+        for at in range(len(lowered))
+        if lowered.startswith(anchor, at)
+    }
+    found = make(anchors).hits(chunk)
+    assert set(found) == there
+    assert [end for _, end in found] == sorted(end for _, end in found)
+
+
+def test_line_offset_time_and_count_are_true(tmp_path: Path) -> None:
+    log = tmp_path / "a.log"
+    log.write_text(noisy({50: FAULT, 60: FAULT.upper(), 70: FAULT}))
+    (row,) = observations(list(scan([str(log)], [])))
+    assert (row.line, row.last_line, row.count, row.verdict) == (50, 70, 3, "certain")
+    assert log.read_bytes()[row.offset :].startswith(FAULT.encode())
+    assert row.time == 1795946449.0  # that of the line above, 10:00:49
+    assert row.text == FAULT
+
+
+def test_the_summary_tells_size_lines_times_and_errors(tmp_path: Path) -> None:
+    log = tmp_path / "a.log"
+    log.write_text(noisy({9: "[ERROR] GE(7,python):2026-11-29-10:00:09.000.000 oops", 10: FAULT}).rstrip("\n"))
+    (row,) = summaries(list(scan([str(log)], [])))
+    assert (row.bytes, row.lines, row.errors, row.skipped) == (log.stat().st_size, 200, 1, "")
+    assert (row.first_time, row.last_time) == (1795946401.0, 1795946420.0)
+
+
+def test_every_sample_of_the_knowledge_is_found_as_why_finds_it(tmp_path: Path, knowledge: Knowledge) -> None:
+    wanted: dict[str, str] = {}
+    for entry in knowledge.entries():
+        for number, hit in enumerate(entry["samples"]["hit"] if entry["match"] else []):
+            if any(match.entry["id"] == entry["id"] for match in diagnose(hit, knowledge, suggest=False).matches):
+                path = tmp_path / f"{entry['id']}.{number}.log"
+                path.write_text(hit + "\n")
+                wanted[str(path)] = entry["id"]
+    rows = [row for row in scan([str(tmp_path)], []) if isinstance(row, Observation)]
+    found = {(row.source, row.entry) for row in rows}
+    missed = [name for name, id in wanted.items() if (name, id) not in found]
+    assert len(missed) <= len(wanted) / 100, missed
+
+
+def test_conditions_that_stand_far_apart_come_together(
+    tmp_path: Path, own_kb: Path, write_entry: Callable[..., Path]
+) -> None:
+    write_entry("two-texts", "- text: [frobnicator gave up, quux overflow]\n- text: [one text only, zip]\n  within: 3")
+    log = tmp_path / "a.log"
+    log.write_text(noisy({20: "frobnicator  gave up", 30: "one text only", 150: "Quux Overflow", 160: "zip"}))
+    rows = observations(list(scan([str(log)], [])), "two-texts")
+    assert [(row.line, row.count) for row in rows] == [(20, 1)]
+
+
+def test_a_line_that_rules_an_entry_out_is_heeded(
+    tmp_path: Path, own_kb: Path, write_entry: Callable[..., Path]
+) -> None:
+    write_entry("ruled-out", "- text: frobnicator gave up\n  none: [all is well again]")
+    log = tmp_path / "a.log"
+    log.write_text(noisy({20: "frobnicator gave up"}))
+    assert observations(list(scan([str(log)], [])), "ruled-out")
+    log.write_text(noisy({20: "frobnicator gave up", 170: "all is well again"}))
+    assert not observations(list(scan([str(log)], [])), "ruled-out")
+
+
+def test_a_text_that_goes_on_in_the_next_line_is_found(tmp_path: Path) -> None:
+    log = tmp_path / "a.log"
+    log.write_text(noisy({20: FAULT.replace("object file", "object\nfile")}))
+    assert [row.line for row in observations(list(scan([str(log)], [])))] == [20]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "gb18030"])
+def test_other_encodings_are_read(tmp_path: Path, encoding: str) -> None:
+    log = tmp_path / "a.log"
+    log.write_bytes(noisy({1: "这是一条日志，用于测试", 20: FAULT}).encode(encoding))
+    assert [row.line for row in observations(list(scan([str(log)], [])))] == [20]
+
+
+def test_a_line_without_end_is_read_in_bounded_pieces(tmp_path: Path) -> None:
+    log = tmp_path / "a.log"
+    log.write_text("x" * 3_000_000 + FAULT + "y" * 3_000_000)
+    (row,) = observations(list(scan([str(log)], [])))
+    assert (row.line, row.count) == (1, 1)
+    assert len(row.text) <= 400
+
+
+def test_parts_of_a_log_tell_the_same_as_the_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = tmp_path / "a.log"
+    log.write_text(noisy(dict.fromkeys(range(5, 2000, 7), FAULT), 2000))
+    whole = list(scan([str(log)], []))
+    monkeypatch.setattr(pieces, "_PART", 10_000)
+    assert list(scan([str(log)], [])) == whole
+    assert list(scan([str(log)], [], jobs=2)) == whole
+
+
+def test_processes_tell_the_same_as_one(tmp_path: Path, generator: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    generator.make(tmp_path, generator.Cluster(ranks=10, bytes_per_rank=20_000, hits=0.05), [FAULT, "Quux"])
+    monkeypatch.setattr(pieces, "_BATCH_FILES", 3)
+    rows = list(scan([str(tmp_path)], [], jobs=1))
+    assert list(scan([str(tmp_path)], [], jobs=2)) == rows
+    assert (
+        sum(row.lines for row in summaries(rows))
+        == sum(path.read_bytes().count(b"\n") for path in tmp_path.rglob("*.log")) + 1
+    )  # truth.json has no line's end
+
+
+def test_the_generator_writes_the_same_bytes_and_a_truth_that_the_scan_finds(
+    tmp_path: Path, generator: ModuleType
+) -> None:
+    cluster = generator.Cluster(ranks=9, bytes_per_rank=5_000, hits=0.01)
+    for name in ("one", "two"):
+        truth = generator.make(tmp_path / name, cluster, [FAULT])
+    logs = [sorted((tmp_path / name).rglob("*.log")) for name in ("one", "two")]
+    assert [log.read_bytes() for log in logs[0]] == [log.read_bytes() for log in logs[1]]
+    rows = observations(list(scan([str(tmp_path / "one")], [])), "hccl-peer-sent-no-data-in-time")
+    assert len(rows) == 8 and truth["first_rank"] == 3
+    assert not [row for row in rows if "plog-4003" in row.source]
+
+
+def test_what_was_written_before_since_and_after_until_is_left_out(tmp_path: Path) -> None:
+    log = tmp_path / "a.log"
+    log.write_text(noisy({10: FAULT, 30: FAULT, 50: FAULT}, 59))
+    (row,) = observations(list(scan([str(log)], [], window=(1795946420.0, 1795946440.0))))
+    assert (row.line, row.last_line, row.count) == (30, 30, 1)
+
+
+def test_texts_that_stand_in_every_line_do_not_drown_the_scan(
+    tmp_path: Path, own_kb: Path, write_entry: Callable[..., Path]
+) -> None:
+    write_entry("common-and-rare", "- text: [StreamCreate, frobnicator]")
+    log = tmp_path / "a.log"
+    log.write_text(noisy({30_000: "frobnicator"}, 40_000))
+    (row,) = observations(list(scan([str(log)], [])), "common-and-rare")
+    assert row.last_line == 30_000
+
+
+def test_a_killed_process_is_told_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
+    (tmp_path / "a.log").write_text(noisy({10: FAULT}))
+    parent = os.getpid()
+    monkeypatch.setattr(scanning.Scanner, "rows_in", lambda *_: os._exit(9) if os.getpid() != parent else [])
+    status, _, err = run("scan", str(tmp_path), "--jobs", "2")
+    assert status == 2
+    assert err.startswith("npu-kb: a process of the scan was killed near ") and err.count("\n") == 1
+
+
+def test_scan_writes_rows_that_can_be_read_back(tmp_path: Path, run: Run) -> None:
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "a.log.gz").write_bytes(gzip.compress(noisy({10: FAULT}).encode()))
+    (tmp_path / "logs" / "core").write_bytes(b"\x7fELF" + b"\0" * 5000)
+    out = tmp_path / "rows.jsonl"
+    status, text, err = run("scan", str(tmp_path / "logs"), "--out", str(out), "--host", "node7")
+    assert (status, text) == (0, "")
+    assert err == f"npu-kb: not read, binary: {tmp_path}/logs/core\n"
+    rows = list(from_json_lines(out.read_text().splitlines(), "rows.jsonl"))
+    assert [row.source for row in observations(rows)] == [f"node7:{tmp_path}/logs/a.log.gz"]
+    assert json.loads(out.read_text().splitlines()[0])["schema"] == "npu-kb/scan/1"
+    assert list(to_json_lines(rows))[1:] == [
+        line.replace('"source":"', '"source":"node7:', 1) + "\n" for line in out.read_text().splitlines()[1:]
+    ]
+
+
+def test_scan_says_by_its_status_that_nothing_was_found(tmp_path: Path, run: Run) -> None:
+    (tmp_path / "a.log").write_text(noisy({}))
+    assert run("scan", str(tmp_path))[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["{}/none"], "none: cannot be read: vanished; give a readable path"),
+        (["{}", "--out", "{}/no/such/file"], "file: cannot be written: No such file or directory"),
+        (["{}", "--since", "yesterday"], "must be a day or time such as 2026-11-29"),
+    ],
+)
+def test_bad_usage_is_told_in_one_line(tmp_path: Path, run: Run, arguments: list[str], told: str) -> None:
+    status, out, err = run("scan", *(word.format(tmp_path) for word in arguments))
+    assert (status, out) == (2, "")
+    assert told in err and "Traceback" not in err
+
+
+def test_a_tree_of_many_small_files_is_read_to_its_end(tmp_path: Path) -> None:
+    for number in range(1200):
+        (tmp_path / f"{number}.log").write_text(FAULT if number == 777 else "all is well")
+    rows = list(scan([str(tmp_path)], []))
+    assert len(summaries(rows)) == 1200
+    assert [Path(row.source).name for row in observations(rows)] == ["777.log"]
+
+
+def test_progress_tells_share_rate_and_remaining_time() -> None:
+    assert progress_text(1_260_000_000, 3_000_000_000, 3.0) == " 42%  1.3 of 3.0 GB  420 MB/s  ETA 0:04"
+    assert progress_text(0, 0, 0.0).startswith("  0%")

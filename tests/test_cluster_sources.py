@@ -1,0 +1,157 @@
+"""What is read of a tree, however hostile, and what is told of the rest."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import tarfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from npu_kb.intake import archives
+from npu_kb.intake.archives import logs_in
+from npu_kb.intake.tree import Globs, LogFile, Skipped, log_files, why_not
+
+LINE = b"ImportError: libhccl.so: cannot open shared object file\n"
+
+
+def contents(*paths: Path, globs: Globs | None = None) -> dict[str, str]:
+    """The text of each log, or why it was not read in angle brackets, by its name without the folder."""
+    found: dict[str, str] = {}
+    for file in log_files([str(path) for path in paths], globs):
+        for log in [file] if isinstance(file, Skipped) else logs_in(file):
+            name = log.name.removeprefix(f"{paths[0]}/")
+            if isinstance(log, Skipped):
+                found[name] = f"<{log.reason}>"
+                continue
+            try:
+                found[name] = log.stream.read().decode("utf-8", "replace")
+            except OSError as error:
+                found[name] = f"<{why_not(error)}>"
+    return found
+
+
+def tar_of(members: dict[str, bytes], mode: str = "w") -> bytes:
+    target = io.BytesIO()
+    with tarfile.open(fileobj=target, mode=mode) as archive:  # type: ignore[call-overload]
+        for name, data in members.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
+    return target.getvalue()
+
+
+def zip_of(members: dict[str, bytes]) -> bytes:
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return target.getvalue()
+
+
+def zstd(data: bytes) -> bytes:
+    zstandard = pytest.importorskip("zstandard")
+    return bytes(zstandard.compress(data))
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, zstd])
+def test_a_packed_log_is_read_whatever_its_name(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+    (tmp_path / "plog.1").write_bytes(pack(LINE * 3))
+    assert contents(tmp_path) == {"plog.1": (LINE * 3).decode()}
+
+
+def test_several_packed_streams_behind_each_other_are_all_read(tmp_path: Path) -> None:
+    for name, pack in {"gz": gzip.compress, "xz": lzma.compress, "zst": zstd}.items():
+        (tmp_path / name).write_bytes(pack(LINE) + pack(LINE))
+    assert set(contents(tmp_path).values()) == {(LINE * 2).decode()}
+
+
+def test_members_of_archives_and_of_one_archive_in_them_are_read(tmp_path: Path) -> None:
+    inner = tar_of({"rank0/a.log": LINE}, "w:gz")
+    (tmp_path / "all.tar").write_bytes(tar_of({"inner.tgz": inner, "b.log.gz": gzip.compress(LINE)}))
+    (tmp_path / "all.zip").write_bytes(zip_of({"inner.zip": zip_of({"c.log": LINE}), "../d.log": LINE}))
+    assert contents(tmp_path) == dict.fromkeys(
+        ["all.tar!inner.tgz!rank0/a.log", "all.tar!b.log.gz", "all.zip!inner.zip!c.log", "all.zip!../d.log"],
+        LINE.decode(),
+    )
+
+
+def test_an_archive_nested_deeper_is_named_and_not_read(tmp_path: Path) -> None:
+    deep = tar_of({"2.tar": tar_of({"1.tar": tar_of({"a.log": LINE})})})
+    (tmp_path / "3.tar").write_bytes(deep)
+    assert contents(tmp_path) == {"3.tar!2.tar!1.tar": "<archive in an archive in an archive>"}
+
+
+def test_a_bomb_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archives, "_FREE_BYTES", 100_000)
+    bomb = gzip.compress(b"\n" * 3_000_000)
+    (tmp_path / "bomb.gz").write_bytes(bomb)
+    (tmp_path / "bomb.tar").write_bytes(tar_of({"a": bomb, "b": b"\n"}))
+    (tmp_path / "bomb.zip").write_bytes(zip_of({"a": b"\n" * 3_000_000}))
+    told = contents(tmp_path)
+    assert {name: text for name, text in told.items() if "250 times" not in text} == {}
+    assert {"bomb.gz", "bomb.zip!a"} < set(told)
+
+
+def test_damaged_archives_are_told_and_do_not_end_the_run(tmp_path: Path) -> None:
+    (tmp_path / "cut.tgz").write_bytes(tar_of({"a.log": os.urandom(5_000)}, "w:gz")[:3_000])
+    (tmp_path / "cut.gz").write_bytes(gzip.compress(os.urandom(5_000))[:3_000])
+    (tmp_path / "bad.zip").write_bytes(b"PK\x03\x04" + b"\0" * 100)
+    (tmp_path / "good.log").write_bytes(LINE)
+    told = contents(tmp_path)
+    assert told.pop("good.log") == LINE.decode()
+    assert {text.split(" (")[0] for text in told.values()} <= {"<damaged gzip", "<damaged zip", "<damaged tar"}
+    assert {name.split("!")[0] for name in told} == {"cut.tgz", "cut.gz", "bad.zip"}
+
+
+def test_links_pipes_and_sockets_are_told_and_not_opened(tmp_path: Path) -> None:
+    (tmp_path / "a.log").write_bytes(LINE)
+    (tmp_path / "loop").symlink_to(tmp_path)
+    (tmp_path / "away").symlink_to("/etc/passwd")
+    os.mkfifo(tmp_path / "fifo")
+    assert contents(tmp_path) == {
+        "a.log": LINE.decode(), "loop": "<link>", "away": "<link>", "fifo": "<special file>",
+    }  # fmt: skip
+
+
+def test_a_link_in_a_tar_is_not_followed(tmp_path: Path) -> None:
+    target = io.BytesIO()
+    with tarfile.open(fileobj=target, mode="w") as archive:
+        member = tarfile.TarInfo("shadow.log")
+        member.type, member.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        archive.addfile(member)
+    (tmp_path / "a.tar").write_bytes(target.getvalue())
+    assert contents(tmp_path) == {"a.tar!shadow.log": "<link>"}
+
+
+def test_a_file_that_vanishes_or_becomes_a_pipe_before_it_is_opened_is_told(tmp_path: Path) -> None:
+    gone = LogFile(str(tmp_path / "gone"), "gone", 5)
+    folder = LogFile(str(tmp_path), "folder", 5)
+    assert list(logs_in(gone)) == [Skipped("gone", "vanished")]
+    assert list(logs_in(folder)) == [Skipped("folder", "special file")]
+
+
+def test_globs_choose_by_name_and_by_path_below_the_folder(tmp_path: Path) -> None:
+    for name in ("run/plog/a.log", "debug/plog/b.log", "run/c.txt"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(LINE)
+    assert set(contents(tmp_path, globs=Globs(["*.log"]))) == {"run/plog/a.log", "debug/plog/b.log"}
+    assert set(contents(tmp_path, globs=Globs(["*.log"], ["debug/*"]))) == {"run/plog/a.log"}
+
+
+@given(st.sampled_from([b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd", b"PK\x03\x04"]), st.binary())
+def test_whatever_looks_like_an_archive_is_read_or_told(
+    tmp_path_factory: pytest.TempPathFactory, magic: bytes, data: bytes
+) -> None:
+    path = tmp_path_factory.mktemp("any") / "a"
+    path.write_bytes(magic + data)
+    for text in contents(path).values():
+        assert isinstance(text, str)
