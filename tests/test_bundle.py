@@ -7,13 +7,14 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Callable
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 
 from npu_kb.bundle import boot
-from npu_kb.bundle.make import make_bundle, this_machine
-from npu_kb.bundle.wheels import Target, glibc_of, installed_wheels
+from npu_kb.bundle.make import make_bundle
+from npu_kb.bundle.wheels import Target, glibc_of, installed_wheels, this_machine
 
 Run = Callable[..., tuple[int, str, str]]
 ROOT = Path(__file__).parents[1]
@@ -156,6 +157,14 @@ def test_install_replaces_an_earlier_one_and_nothing_else(run: Run, bundle: Path
 def test_the_same_installation_gives_the_same_bytes(bundle: Path, tmp_path: Path) -> None:
     first, second = (installed_wheels(_made(tmp_path / name))[1:] for name in ("a", "b"))
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
+
+
+def test_what_the_wheel_needs_counts_not_what_was_needed_when_it_was_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(metadata, "requires", lambda _: [])  # as of an editable installation that is old
+    names = {path.name.partition("-")[0].lower() for path in installed_wheels(tmp_path)}
+    assert names >= {"npu_kb", "pydantic", "pydantic_core", "pyyaml", "markdown_it_py", "mdurl", "linkify_it_py"}
 
 
 def test_a_bundle_can_be_made_from_a_folder_of_wheels(bundle: Path, tmp_path: Path) -> None:

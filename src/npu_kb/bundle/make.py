@@ -4,27 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import platform
-import shutil
-import sys
 import tempfile
 import zipfile
 from pathlib import Path
 from typing import Any
 
 from npu_kb.bundle import boot
-from npu_kb.bundle.wheels import Target, fetched_wheels, glibc_of, installed_wheels, own_wheel
+from npu_kb.bundle.wheels import Target, fetched_wheels, glibc_of, installed_wheels, own_wheel, this_machine
 from npu_kb.errors import NpuKbError
+from npu_kb.files import write_file
 from npu_kb.knowledge.base import walk
 from npu_kb.version import __version__
 
 _EPOCH = (2020, 1, 1, 0, 0, 0)
-
-
-def this_machine() -> Target:
-    """The kind of machine that runs."""
-    return Target(platform.machine(), f"{sys.version_info[0]}.{sys.version_info[1]}")
+_MEND = "make room, or choose another --out"
 
 
 def make_bundle(out: Path, targets: list[Target], overlays: list[Path], find_links: Path | None = None) -> str:
@@ -49,9 +42,10 @@ def make_bundle(out: Path, targets: list[Target], overlays: list[Path], find_lin
         }
         archive = scratch / "bundle.pyz"
         _write_archive(archive, members, manifest)
-        digest = hashlib.sha256(archive.read_bytes()).hexdigest()
-        _put(archive, out)
-        _put_text(f"{digest}  {out.name}\n", out.with_name(out.name + ".sha256"), scratch)
+        content = archive.read_bytes()
+        digest = hashlib.sha256(content).hexdigest()
+        write_file(out, content, 0o755, mend=_MEND)
+        write_file(out.with_name(out.name + ".sha256"), f"{digest}  {out.name}\n", mend=_MEND)
     return digest
 
 
@@ -92,25 +86,3 @@ def _write_archive(path: Path, members: dict[str, Path], manifest: dict[str, Any
             for name, member in sorted(members.items()):
                 packed = zipfile.ZIP_STORED if name.endswith(".whl") else zipfile.ZIP_DEFLATED
                 archive.writestr(zipfile.ZipInfo(name, _EPOCH), member.read_bytes(), packed)
-    path.chmod(0o755)
-
-
-def _put(source: Path, target: Path) -> None:
-    """Copy in one step."""
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}-")
-        os.close(handle)
-        try:
-            shutil.copy(source, name)
-            Path(name).replace(target)
-        finally:
-            Path(name).unlink(missing_ok=True)
-    except OSError as error:
-        raise NpuKbError(f"{target}: cannot be written: {error.strerror}; choose another --out") from None
-
-
-def _put_text(text: str, target: Path, scratch: Path) -> None:
-    source = scratch / "sum"
-    source.write_text(text, "utf-8")
-    _put(source, target)

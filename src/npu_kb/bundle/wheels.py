@@ -6,6 +6,7 @@ import base64
 import hashlib
 import importlib.util
 import json
+import platform
 import re
 import subprocess
 import sys
@@ -39,9 +40,15 @@ class Target(NamedTuple):
         return f"{self.arch}-{self.python}"
 
 
+def this_machine() -> Target:
+    """The kind of machine that runs."""
+    return Target(platform.machine(), f"{sys.version_info[0]}.{sys.version_info[1]}")
+
+
 def installed_wheels(folder: Path) -> list[Path]:
     """Wheels of npu-kb and all that it needs, packed from what is installed here; no network is needed."""
-    return [own_wheel(folder), *(_packed(metadata.distribution(name), folder) for name in _needed(PROJECT))]
+    own = own_wheel(folder)
+    return [own, *(_packed(_installed(name), folder) for name in _needed(own))]
 
 
 def fetched_wheels(own: Path, target: Target, folder: Path, find_links: Path | None) -> list[Path]:
@@ -74,18 +81,31 @@ def _is_editable(distribution: metadata.Distribution) -> bool:
     return bool(told.get("dir_info", {}).get("editable"))
 
 
-def _needed(name: str) -> list[str]:
-    """The distributions that `name` needs here, directly or not."""
-    found: dict[str, None] = {}
-    queue = [name]
+def _needed(own: Path) -> list[str]:
+    """The distributions that a wheel needs on this machine, directly or not."""
+    found: set[tuple[str, str]] = set()
+    queue = _requirements(own, this_machine())
     while queue:
-        for text in metadata.requires(queue.pop()) or []:
-            requirement = Requirement(text)
-            key = canonicalize_name(requirement.name)
-            if key not in found and (not requirement.marker or requirement.marker.evaluate({"extra": ""})):
-                found[key] = None
-                queue.append(key)
-    return sorted(found)
+        requirement = queue.pop()
+        name = canonicalize_name(requirement.name)
+        for extra in {"", *requirement.extras}:
+            if (name, extra) not in found:
+                found.add((name, extra))
+                queue += _applying(_installed(name).requires or [], {"extra": extra})
+    return sorted({name for name, _ in found})
+
+
+def _installed(name: str) -> metadata.Distribution:
+    try:
+        return metadata.distribution(name)
+    except metadata.PackageNotFoundError:
+        raise NpuKbError(f"{name} is needed and not installed here; install npu-kb anew with pip") from None
+
+
+def _applying(requirements: Iterable[str], environment: dict[str, str]) -> list[Requirement]:
+    """Those of the requirements that count in an environment."""
+    needed = map(Requirement, requirements)
+    return [r for r in needed if not r.marker or r.marker.evaluate(environment)]
 
 
 def _packed(distribution: metadata.Distribution, folder: Path) -> Path:
@@ -125,8 +145,7 @@ def _requirements(wheel: Path, target: Target) -> list[Requirement]:
         "sys_platform": "linux",
         "extra": "",
     }
-    needed = map(Requirement, headers.get_all("Requires-Dist", []))
-    return [r for r in needed if not r.marker or r.marker.evaluate(environment)]
+    return _applying(headers.get_all("Requires-Dist", []), environment)
 
 
 def _pip_download(wanted: Iterable[Requirement], target: Target, folder: Path, find_links: Path | None) -> None:

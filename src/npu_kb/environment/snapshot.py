@@ -178,11 +178,9 @@ def write_snapshot(snapshot: Snapshot, name: str | None) -> None:
         return
     from pathlib import Path
 
-    from npu_kb.runbook.forms import write_file
+    from npu_kb.files import write_file
 
     path = Path(str(name))
-    if path.exists() and not path.is_file():
-        raise NpuKbError(f"{path}: is no regular file; give another name, or `-` for standard output")
     if not path.parent.is_dir():
         raise NpuKbError(f"{path}: there is no folder {path.parent}; make it, or give another name")
-    write_file(path, text)
+    write_file(path, text, mend="give another name, or `-` for standard output")

@@ -72,12 +72,11 @@ def propose(excerpt: list[str], known: list[Known]) -> list[Proposal]:
     One that hits a good log is among them only if all do.
     """
     phrases = sorted(_phrases(clues(excerpt)), key=lambda phrase: -phrase.score)
-    log = excerpt_log(excerpt)
     found: list[Proposal] = []
     for phrase in phrases[:_TRIED]:
         if not any(phrase.line in other.lines for other in found):
             partners = [other for other in phrases if other.line != phrase.line][:_PARTNERS]
-            found += [proposal for proposal in (_narrowed(phrase, partners, log, known),) if proposal]
+            found += [proposal for proposal in (_narrowed(phrase, partners, excerpt, known),) if proposal]
     wider = [p for p in found if not any(set(other.texts) < set(p.texts) for other in found)]
     silent = [p for p in wider if not p.good_logs]
     return sorted(silent or wider, key=lambda p: -p.score)[:MOST]
@@ -94,30 +93,37 @@ def hits(texts: list[str], log: LogText) -> list[int]:
     return found.lines if found else []
 
 
-def _narrowed(phrase: _Phrase, partners: list[_Phrase], log: LogText, known: list[Known]) -> Proposal | None:
+def evidence(texts: list[str], excerpt: list[str]) -> list[int]:
+    """The indexes of the lines that show a block's texts: of each text the first that does so alone, if one does."""
+    lines = [excerpt_log([line]) for line in excerpt]
+    alone = [next((at for at, line in enumerate(lines) if hits([text], line)), None) for text in texts]
+    return hits(texts, excerpt_log(excerpt)) if None in alone else sorted({at for at in alone if at is not None})
+
+
+def _narrowed(phrase: _Phrase, partners: list[_Phrase], excerpt: list[str], known: list[Known]) -> Proposal | None:
     """The phrase as a block, with a second one where it alone hits known texts or is short; None if too short."""
-    alone = _tried([phrase.text], phrase.score, log, known)
+    alone = _tried([phrase.text], phrase.score, excerpt, known)
     long_enough = _fixed(phrase.text) >= _LEAST_ALONE
     if alone is None or (long_enough and not alone.good_logs and not alone.entries):
         return alone
     for partner in partners:
-        both = _tried([phrase.text, partner.text], phrase.score + partner.score / 4 - 15, log, known)
+        both = _tried([phrase.text, partner.text], phrase.score + partner.score / 4 - 15, excerpt, known)
         if both and not both.good_logs and not both.entries:
             return both
     return alone._replace(score=alone.score - 30) if long_enough else None
 
 
-def _tried(texts: list[str], score: float, log: LogText, known: list[Known]) -> Proposal | None:
-    """The block and which known texts it hits; None if it does not recognise the log itself."""
-    block = compile_block(Block(text=texts))
-    here = evaluate(block, Scene(log, {}, {}))
-    if here is None:
+def _tried(texts: list[str], score: float, excerpt: list[str], known: list[Known]) -> Proposal | None:
+    """The block and which known texts it hits; None if it does not recognise the excerpt itself."""
+    lines = evidence(texts, excerpt)
+    if not lines:
         return None
+    block = compile_block(Block(text=texts))
     literals = [pattern[0] for pattern in block["text"]]
     near = (other for other in known if all(literal in other.log.squeezed for literal in literals))
     hit = [other for other in near if evaluate(block, Scene(other.log, {}, {}))]
     names = {good: list(dict.fromkeys(other.name for other in hit if other.is_good == good)) for good in (True, False)}
-    return Proposal(texts, here.lines, names[True], names[False], score)
+    return Proposal(texts, lines, names[True], names[False], score)
 
 
 def _phrases(found: list[Clue]) -> Iterator[_Phrase]:

@@ -16,7 +16,7 @@ from npu_kb.findings.draft import Draft, language_of
 from npu_kb.findings.duplicates import Near, by_meaning, by_text, nearest
 from npu_kb.findings.filing import filing
 from npu_kb.findings.masking import PLACEHOLDER
-from npu_kb.findings.proposals import Known, Proposal, excerpt_log, hits, known_texts, propose
+from npu_kb.findings.proposals import Known, Proposal, evidence, hits, known_texts, propose
 from npu_kb.findings.write import entry_yaml
 from npu_kb.gates.commands import effect_of
 from npu_kb.gates.run import check_entries
@@ -126,9 +126,9 @@ class Recording:
         return [[block["text"]] if isinstance(block["text"], str) else block["text"] for block in blocks]
 
     def _evidence(self) -> list[str]:
-        """For each block the lines of the excerpt in which it holds."""
-        excerpt = excerpt_log(self.draft.excerpt)
-        found = ["\n".join(excerpt.lines[i].text for i in hits(texts, excerpt)) for texts in self._blocks()]
+        """For each block the lines of the excerpt that show it."""
+        lines = self.draft.excerpt
+        found = ["\n".join(lines[at] for at in evidence(texts, lines)) for texts in self._blocks()]
         return list(dict.fromkeys(text for text in found if text))
 
     def text(self, near: list[Near], author: str | None) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import tempfile
 from pathlib import Path
 from typing import Any, get_args
 
@@ -13,6 +12,7 @@ import yaml
 
 from npu_kb import locations, settings
 from npu_kb.errors import NpuKbError
+from npu_kb.files import write_file
 from npu_kb.intake.clean import printable
 from npu_kb.knowledge.base import walk
 from npu_kb.knowledge.entry import Entry, Fix, Layer
@@ -95,35 +95,7 @@ def entry_path(kb: Path | None, text: str) -> Path:
 
 def place(text: str, path: Path) -> None:
     """Write a new file in one step; NpuKbError if there is one, or it cannot be written."""
-    part = None
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=".part")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(handle)
-        Path(part).chmod(0o644)
-        _move(Path(part), path)
-    except FileExistsError:
-        raise NpuKbError(f"{path}: exists already and is never overwritten; give another --id or --out") from None
-    except OSError as error:
-        raise NpuKbError(f"{path}: cannot be written: {error.strerror}; make room or mend its permissions") from None
-    finally:
-        if part:
-            Path(part).unlink(missing_ok=True)
-
-
-def _move(part: Path, path: Path) -> None:
-    """Give a finished file its name; FileExistsError if there is one of that name."""
-    try:
-        os.link(part, path)
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without links, such as some network shares
-        if path.exists():
-            raise FileExistsError(path) from None
-        part.replace(path)
+    write_file(path, text, new=True)
 
 
 def author_of(kb: Path) -> str | None:

@@ -9,6 +9,7 @@ from zlib import crc32
 
 from npu_kb import locations
 from npu_kb.errors import NpuKbError, Problem
+from npu_kb.files import real
 from npu_kb.knowledge.base import Knowledge, walk
 from npu_kb.knowledge.compile import compile_loaded, with_entries
 from npu_kb.knowledge.entryfile import LoadedEntry, load_entry
@@ -48,10 +49,10 @@ def select(roots: Sequence[Path], directories: list[Path]) -> Selection:
 def _files(root: Path, directories: list[Path]) -> list[Path]:
     """The file, or the YAML files of a folder, resolved; of a folder of its own, those of its entries."""
     if not root.is_dir():
-        return [root.resolve()]
+        return [real(root)]
     found = sorted(Path(path) for path, _, _ in walk(str(root)).files)
     own = root.resolve() not in [d.resolve() for d in directories] and _home(root.resolve(), directories) is None
-    return [path.resolve() for path in (entry_files(root, found) if own else found)]
+    return [real(path) for path in (entry_files(root, found) if own else found)]
 
 
 def _home(path: Path, directories: list[Path]) -> Path | None:
@@ -82,7 +83,7 @@ def _select_many(files: list[Path], directories: list[Path]) -> Selection:
             loaded.entries |= {item.entry.id: item} if item else {}
     wanted = set(files)
     items = [item for item in loaded.entries.values() if item.file.path.resolve() in wanted]
-    problems = [problem for problem in loaded.problems if problem.path.resolve() in wanted]
+    problems = [problem for problem in loaded.problems if real(problem.path) in wanted]
     return Selection(items, compiled(loaded), problems)
 
 

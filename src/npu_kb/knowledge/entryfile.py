@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from npu_kb import locations
 from npu_kb.errors import Problem
+from npu_kb.files import real
 from npu_kb.knowledge.entry import Block, Entry
 from npu_kb.knowledge.wording import MAX_PROBLEMS, problems_of
 from npu_kb.knowledge.yamlfile import Located, Where, read_yaml
@@ -58,8 +59,8 @@ def load_entry(path: Path, trusted: bool = False) -> tuple[LoadedEntry | None, l
 
 def is_built_in(path: Path) -> bool:
     """Whether the file or folder is of the knowledge that comes with the program."""
-    builtin, real = Path(locations.builtin_kb_directory()).resolve(), path.resolve()
-    return builtin == real or builtin in real.parents
+    builtin, there = real(Path(locations.builtin_kb_directory())), real(path)
+    return builtin == there or builtin in there.parents
 
 
 def _regex_faults(file: Located) -> Iterator[tuple[Where, str]]:

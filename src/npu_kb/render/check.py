@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from npu_kb.files import real
 from npu_kb.intake.clean import printable
 
 if TYPE_CHECKING:
@@ -74,6 +75,6 @@ def _row(problem: Problem) -> dict[str, Any]:
 def shown(problem: Problem) -> Problem:
     """The problem with its path as seen from the working folder."""
     try:
-        return problem._replace(path=problem.path.resolve().relative_to(Path.cwd()))
+        return problem._replace(path=real(problem.path).relative_to(Path.cwd()))
     except (ValueError, OSError):
         return problem

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import posixpath
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from npu_kb.errors import NpuKbError
+from npu_kb.files import write_file
 from npu_kb.knowledge.base import Knowledge
 from npu_kb.runbook.pages import Book, Link, Page, pages
 from npu_kb.runbook.select import Selection, selected
@@ -69,19 +68,6 @@ def _relative_link(page: Page) -> Link:
     return lambda text, name: f"[{text}]({posixpath.relpath(name + '.md', home or '.')})"
 
 
-def write_file(path: Path, text: str) -> None:
-    """Write in one step; what stood there is replaced."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
-    except OSError as error:
-        raise NpuKbError(f"{path}: cannot be written: {error.strerror}; make room, or write it elsewhere") from None
-
-
 def write_tree(folder: Path, book: Book) -> int:
     """Write all files below `folder`, and take away files of an earlier runbook that are no longer part of it.
 
@@ -94,7 +80,7 @@ def write_tree(folder: Path, book: Book) -> int:
     old = set(marker.read_text("utf-8").split("\n")) if marker.is_file() else set()
     write_file(marker, "\n".join(sorted({*files, *old})) + "\n")
     for path, text in files.items():
-        write_file(folder / path, text)
+        write_file(folder / path, text, synced=False)
     for path in old - {*files, ""}:
         if _is_inside(path):
             (folder / path).unlink(missing_ok=True)
