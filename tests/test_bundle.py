@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import subprocess
 import sys
 import zipfile
@@ -152,6 +154,30 @@ def test_install_replaces_an_earlier_one_and_nothing_else(run: Run, bundle: Path
     (tmp_path / "other" / "mine").write_text("")
     status, _, err = run("bundle", "install", str(bundle), str(tmp_path / "other"))
     assert status == 2 and "other: holds other files; name a new folder" in err
+
+
+def test_an_installation_that_cannot_be_replaced_stays(
+    run: Run, bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "npu-kb"
+    assert run("bundle", "install", str(bundle), str(target))[0] == 0
+    rename = os.rename
+
+    def full(source: str, place: str) -> None:
+        if place == str(target) and not source.endswith(".old"):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        rename(source, place)
+
+    monkeypatch.setattr(os, "rename", full)
+    status, _, err = run("bundle", "install", str(bundle), str(target))
+    assert status == 2 and "No space left on device; choose another folder" in err
+    assert (target / "bin" / "npu-kb").is_file() and [path.name for path in tmp_path.iterdir()] == ["npu-kb"]
+
+
+def test_a_pipe_is_no_bundle_and_not_waited_for(run: Run, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    status, _, err = run("bundle", "verify", str(tmp_path / "pipe"))
+    assert status == 2 and "pipe: is no file; name a bundle" in err
 
 
 def test_the_same_installation_gives_the_same_bytes(bundle: Path, tmp_path: Path) -> None:

@@ -245,6 +245,23 @@ def test_env_reads_pasted_outputs(run: Any, tmp_path: Path) -> None:
     assert run("env", "--from", "-", stdin="nothing of the kind\n")[0] == 1
 
 
+TWO_CHIPS = """\
+| npu-smi 25.2.3                   Version: 25.2.3                                               |
+| 0     Ascend910           | OK            | 226.8       53                0    / 0             |
+| 0     0                   | 0000:9D:00.0  | 13          0    / 0          32768/ 65536         |
+| 0     Ascend910           | Alarm         | -           96                0    / 0             |
+| 1     1                   | 0000:9F:00.0  | 14          0    / 0          62149/ 65536         |
+"""
+
+
+def test_env_shows_each_chip_of_an_npu_and_no_empty_line(run: Any, tmp_path: Path) -> None:
+    (tmp_path / "smi.txt").write_text(TWO_CHIPS)
+    (tmp_path / "board.txt").write_text("NPU ID : 0\nChip Name : Ascend950PR\nSoftware Version : 25.7.rc1.6\n")
+    out = run("env", "--from", str(tmp_path / "smi.txt"))[1]
+    assert "0: OK, 53 C, 226.8 W, 50% memory\n" in out and "0/1: Alarm, 96 C, 94.8% memory\n" in out
+    assert not any(line.isspace() for line in run("env", "--from", str(tmp_path / "board.txt"))[1].splitlines())
+
+
 def test_a_snapshot_can_be_kept_and_compared(run: Any, tmp_path: Path) -> None:
     for name, text in (("a", "torch 2.5.1\nulimit -l\n64\n"), ("b", "torch 2.6.0\nulimit -l\nunlimited\n")):
         assert run("env", "save", str(tmp_path / f"{name}.json"), "--name", name, "--from", "-", stdin=text)[0] == 0
@@ -258,8 +275,12 @@ def test_a_snapshot_can_be_kept_and_compared(run: Any, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "{", "[]", "null", '{"schema": "other"}', '{"schema": "npu-kb/snapshot/1", "facts": 3}', "[" * 9000, "\0\xff"],
-)
+    [
+        "", "{", "[]", "null", '{"schema": "other"}', '{"schema": "npu-kb/snapshot/1", "facts": 3}', "[" * 9000, "\0\xff",
+        '{"schema": "npu-kb/snapshot/1", "taken": null, "environment": {"HCCL_X": "\\ud800"}}',
+        '{"schema": "npu-kb/snapshot/1", "taken": null, "compatibility": {"firmware": {"accepts_driver": [[]]}}}',
+    ],
+)  # fmt: skip
 @pytest.mark.parametrize("command", [["env", "compare"], ["why", "--env"]])
 def test_what_is_no_snapshot_is_refused_in_one_line(run: Any, tmp_path: Path, text: str, command: list[str]) -> None:
     file = tmp_path / "x.json"

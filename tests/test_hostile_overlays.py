@@ -141,6 +141,18 @@ def test_what_is_no_plain_file_is_left_out_at_once(
     assert expected in answers(run, overlay)
 
 
+@pytest.mark.parametrize("make", [fifo, endless, dangling, itself])
+def test_a_check_names_what_is_no_plain_file(run: Run, overlay: Path, make: Callable[[Path], None]) -> None:
+    (overlay / "entries").mkdir(exist_ok=True)
+    make(overlay / "entries" / "a.yaml")
+    for named in (["--kb", str(overlay)], [str(overlay / "entries")], [str(overlay)]):
+        for form in ("text", "json", "markdown", "sarif", "github"):
+            status, out, _ = run("check", *named, "--format", form)
+            assert status == 1 and "cannot be read: " in out and ("a.yaml" in out or "--kb" not in named)
+    status, _, err = run("bundle", "make", "--kb", str(overlay), "--out", str(overlay / "out.pyz"))
+    assert status == 2 and "a.yaml:1:1: cannot be read: " in err and not (overlay / "out.pyz").exists()
+
+
 BLOCKS = {
     "overlapping alternatives": ("- regex: 'zzhostile(a|a)+$'", "match.0.regex.0: can run away"),
     "nested repeats": ("- regex: ['fine text', 'zzhostile(\\w+)+$']", "match.0.regex.1: can run away"),

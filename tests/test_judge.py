@@ -185,6 +185,7 @@ def test_contradictions_are_told_where_they_matter(knowledge: Knowledge) -> None
         ("vllm_ascend", "310P3", "compatible"),
         ("triton_ascend", "310P", "unsupported"),
         ("triton_ascend", "910_93", "compatible"),
+        ("triton_ascend", "910A", "unknown"),
     ],
 )
 def test_the_chip_counts(owner: str, chip: str, state: str, knowledge: Knowledge) -> None:

@@ -52,6 +52,7 @@ def test_the_users_file_comes_after_the_machines(own_home: Path, monkeypatch: py
     ("text", "message"),
     [
         ("kb = [", "is no TOML: "),
+        ("kb = " + "[" * 20_000, "is no TOML: "),
         ('kb = "/share"', "kb must be a list of folders"),
         ("kb = [3]", "kb must be a list of folders"),
         ('lang = "fr"', "lang is 'fr'; it may be: en, zh, both"),
@@ -105,3 +106,9 @@ def test_a_team_entry_replaces_the_built_in_one_of_its_id(run: Run, tmp_path: Pa
     write_entry("cann-environment-not-loaded", "- text: some failing text")
     out = run("show", "cann-environment-not-loaded", "--kb", str(tmp_path / "kb"))[1]
     assert "Test cause of cann-environment-not-loaded" in out
+
+
+def test_an_empty_kb_is_not_the_working_folder(run: Run) -> None:
+    for command in (["sources"], ["why", "-"], ["search", "hccl"]):
+        status, out, err = run(*command, "--kb", "")
+        assert (status, out) == (2, "") and "--kb is empty; name a folder" in err

@@ -5,7 +5,10 @@ from __future__ import annotations
 import errno
 import os
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from npu_kb.errors import NpuKbError
 
@@ -34,13 +37,20 @@ def put(path: Path, content: str | bytes, mode: int = 0o644, *, new: bool = Fals
     regular file (a device, a pipe, a folder) is left alone. What can be made again need not be `synced`: it is written
     faster then, but a crash of the machine may take it. OSError where it cannot be written.
     """
+    with replacing(path, mode, new=new, synced=synced) as file:
+        file.write(content.encode("utf-8", "replace") if isinstance(content, str) else content)
+
+
+@contextmanager
+def replacing(path: Path, mode: int = 0o644, *, new: bool = False, synced: bool = True) -> Iterator[BinaryIO]:
+    """As `put`, for what is written piece by piece: the file is there once the block has ended well, else nothing."""
     target = path if new else real(path)
     if not new and target.exists() and not target.is_file():
         raise OSError(errno.EINVAL, "is no regular file")
     part = target.with_name(f".npu-kb-{secrets.token_hex(8)}.part")
     try:
         with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode), "wb") as file:
-            file.write(content.encode("utf-8", "replace") if isinstance(content, str) else content)
+            yield file
             file.flush()
             if synced:
                 os.fsync(file.fileno())

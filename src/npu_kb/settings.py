@@ -30,7 +30,11 @@ def overlay_sources(given: Iterable[str] = ()) -> list[Source]:
     sources = [source for file in locations.config_files() for source in _folders(file)]
     path = os.environ.get("NPU_KB_PATH", "")
     sources += [Source(part, "NPU_KB_PATH") for part in path.split(os.pathsep) if part]
-    return sources + [Source(folder, "--kb") for folder in given]
+    for folder in given:
+        if not folder:
+            raise NpuKbError("--kb is empty; name a folder of knowledge, or leave it out")
+        sources.append(Source(folder, "--kb"))
+    return sources
 
 
 def preferred_language() -> str | None:
@@ -72,5 +76,5 @@ def _toml(file: str) -> dict[str, Any]:
             return settings
     except OSError as error:
         raise NpuKbError(f"{file}: cannot be read: {error.strerror}; mend its permissions") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise NpuKbError(f"{file}: is no TOML: {error}; mend it or take it away") from None

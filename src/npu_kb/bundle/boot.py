@@ -92,15 +92,26 @@ def install(bundle: str, directory: str) -> str:
         try:
             _fill(bundle, scratch)
             os.chmod(scratch, 0o755)
-            if os.path.isdir(directory):
-                os.rename(directory, scratch + ".old")
-            os.rename(scratch, directory)
+            _swap(scratch, directory)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
             shutil.rmtree(scratch + ".old", ignore_errors=True)
     except OSError as error:
         raise BundleError("%s: cannot be written: %s; choose another folder" % (directory, error.strerror))
     return "installed; start %s" % os.path.join(directory, "bin", "npu-kb")
+
+
+def _swap(scratch: str, directory: str) -> None:
+    """Put the new folder in the place of the old one, which stays where that fails."""
+    old = scratch + ".old"
+    if os.path.isdir(directory):
+        os.rename(directory, old)
+    try:
+        os.rename(scratch, directory)
+    except BaseException:
+        if os.path.lexists(old):
+            os.rename(old, directory)
+        raise
 
 
 def _fill(bundle: str, directory: str) -> None:
@@ -154,6 +165,8 @@ def _is_own(folder: str) -> bool:
 
 
 def _opened(bundle: str) -> zipfile.ZipFile:
+    if os.path.exists(bundle) and not os.path.isfile(bundle):
+        raise BundleError("%s: is no file; name a bundle" % bundle)
     try:
         return zipfile.ZipFile(bundle)
     except OSError as error:

@@ -11,9 +11,10 @@ from typing import Any
 
 from npu_kb.bundle import boot
 from npu_kb.bundle.wheels import Target, fetched_wheels, glibc_of, installed_wheels, own_wheel, this_machine
-from npu_kb.errors import NpuKbError
+from npu_kb.errors import KnowledgeError, NpuKbError
 from npu_kb.files import write_file
 from npu_kb.knowledge.base import walk
+from npu_kb.knowledge.yamlfile import read_text
 from npu_kb.version import __version__
 
 _EPOCH = (2020, 1, 1, 0, 0, 0)
@@ -25,11 +26,12 @@ def make_bundle(out: Path, targets: list[Target], overlays: list[Path], find_lin
 
     Without targets it is for this machine, made from what is installed, without a network.
     """
+    knowledge = _overlay_members(overlays)
     with tempfile.TemporaryDirectory(prefix="npu-kb-bundle-") as name:
         scratch = Path(name)
         wheels = _collect(scratch, targets, find_links)
         members = {f"wheels/{path.name}": path for paths in wheels.values() for path in paths}
-        members |= _overlay_members(overlays)
+        members |= knowledge
         members["__main__.py"] = Path(str(boot.__file__))
         manifest = {
             "schema": boot.SCHEMA,
@@ -65,12 +67,18 @@ def _collect(scratch: Path, targets: list[Target], find_links: Path | None) -> d
 
 
 def _overlay_members(overlays: list[Path]) -> dict[str, Path]:
-    """The YAML files of private kb folders, as kb/1-NAME/..., in their order of precedence."""
+    """The YAML files of private kb folders, as kb/1-NAME/..., in their order of precedence.
+
+    KnowledgeError names one that cannot be read.
+    """
     members: dict[str, Path] = {}
     for number, folder in enumerate(overlays, 1):
         if not folder.is_dir():
             raise NpuKbError(f"{folder}: no such folder of knowledge; mend --kb")
         for path, _, _ in walk(str(folder)).files:
+            _, problems = read_text(Path(path))
+            if problems:
+                raise KnowledgeError(problems)
             inside = Path(path).relative_to(folder).as_posix()
             members[f"kb/{number}-{folder.resolve().name}/{inside}"] = Path(path)
     return members

@@ -98,5 +98,6 @@ def _missing(component: str, knowledge: Knowledge) -> tuple[Texts, str]:
     command = knowledge.command(COMMANDS.get(component, "pip-list"))
     run = command["run"] if command else "pip list"
     en, zh = name_of(component, "en"), name_of(component, "zh")
-    texts = {"en": f"The version of {en} is not known; run: {run}", "zh": f"{zh} 的版本未知，请运行：{run}"}
+    gap = " " if zh.isascii() else ""
+    texts = {"en": f"The version of {en} is not known; run: {run}", "zh": f"{zh}{gap}的版本未知，请运行：{run}"}
     return texts, "kb/commands.yaml"

@@ -24,6 +24,12 @@ _TOGETHER = {"torch_npu": "torch", "vllm_ascend": "vllm", "firmware": "driver"}
 _MOST_CHANGES = 7
 _SELDOM_KNOWN = ("cann", "python")
 """The pair of which sources say so little that it may stay open."""
+_WITH_FINALS = ("vllm_ascend", "vllm", "torch", "torch_npu", "triton_ascend")
+"""Components whose release candidates are no releases, as those of CANN and of the driver are."""
+_SERVING = ("vllm_ascend", "vllm")
+"""Components whose features one asked for: rather change what lies below them than take an older one."""
+_PASSES = [(True, False), (True, True), (False, True)]
+"""At first only welcome releases in sets that some source speaks of; then any releases in such sets; then all sets."""
 _PYTHONS = [f"3.{minor}" for minor in range(8, 15)]
 
 Judge = Callable[[Pair, str, str], Verdict]
@@ -36,8 +42,8 @@ def smallest_change(matrix: Matrix, machine: Machine, judge: Judge) -> dict[str,
     wrong = [pair for pair in wrong if {pair.left, pair.right} & COSTS.keys() and pair.right != "chip"]
     if not wrong:
         return {}
-    search = _Search(matrix, machine, judge)
-    for known in (True, False):  # at first only sets that some source speaks of
+    for known, any_release in _PASSES:
+        search = _Search(matrix, machine, judge, any_release)
         for sets in _by_cost(found, wrong):
             solutions = [plan for names in sets for plan in search.plans(names, known)]
             if solutions:
@@ -65,8 +71,8 @@ def _by_cost(found: dict[str, str], wrong: list[Pair]) -> list[list[tuple[str, .
 class _Search:
     """Tries releases for some components while all others stay."""
 
-    def __init__(self, matrix: Matrix, machine: Machine, judge: Judge) -> None:
-        self._matrix, self._machine, self._judge = matrix, machine, judge
+    def __init__(self, matrix: Matrix, machine: Machine, judge: Judge, any_release: bool) -> None:
+        self._matrix, self._machine, self._judge, self._any_release = matrix, machine, judge, any_release
         self._candidates: dict[str, list[str]] = {}
 
     def plans(self, names: tuple[str, ...], known: bool) -> Iterator[tuple[tuple[int, int], dict[str, str]]]:
@@ -98,8 +104,19 @@ class _Search:
 
     def _options(self, name: str) -> list[str]:
         if name not in self._candidates:
-            self._candidates[name] = _nearest(_releases(self._matrix, self._machine, name), self._machine.found[name])
+            found = self._machine.found[name]
+            versions = _releases(self._matrix, self._machine, name)
+            welcome = (version for version in versions if self._any_release or _is_welcome(name, version, found))
+            self._candidates[name] = _nearest(welcome, found)
         return self._candidates[name]
+
+
+def _is_welcome(name: str, version: str, found: str) -> bool:
+    """Whether it is neither a release candidate in place of a release nor an older serving framework."""
+    new, old = release(version), release(found)
+    if name not in _WITH_FINALS or new is None or old is None:
+        return True
+    return (old.is_prerelease or not new.is_prerelease) and (name not in _SERVING or new >= old)
 
 
 def _nearest(versions: Iterable[str], found: str) -> list[str]:

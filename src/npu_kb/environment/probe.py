@@ -176,4 +176,3 @@ class _Runner:
 
 def _is_known_to(products: list[str], families: Collection[str]) -> bool:
     return not products or not families or any(family in products for family in families)
-

@@ -114,20 +114,26 @@ def _is_ruled_out(owner: str, component: str, wanted: list[str], found: str) -> 
 
 
 def triton_chip(matrix: Matrix, machine: Machine, version: str, chip: str) -> Verdict:
-    """Whether a source says that triton-ascend does not run on the chip."""
+    """Whether a source says that triton-ascend runs on the chip, or that it does not."""
     for row in matrix.rows("chip_fact"):
         if row["fact"] == NAMES["triton_ascend"] and row["applies_to"] == chip:
             return say("unsupported", (f"triton-ascend does not run on {chip}.", f"triton-ascend 不支持 {chip}。"), row)
+    if rows := [row for row in _chip_rows(matrix, chip) if row["vllm_ascend"] == "yes"]:
+        texts = (
+            f"vLLM-Ascend, which brings triton-ascend, runs on {chip}.",
+            f"自带 triton-ascend 的 vLLM-Ascend 支持 {chip}。",
+        )
+        return say("compatible", texts, rows[0])
     texts = (
-        f"No source says that triton-ascend does not run on {chip}.",
-        f"没有来源表明 triton-ascend 不支持 {chip}。",
+        f"No source says whether triton-ascend runs on {chip}.",
+        f"没有来源说明 triton-ascend 是否支持 {chip}。",
     )
-    return say("compatible", texts, [], "kb/matrix/chip_fact.yaml")
+    return say("unknown", texts, [], "kb/matrix/chip_fact.yaml")
 
 
 def vllm_chip(matrix: Matrix, machine: Machine, version: str, chip: str) -> Verdict:
     """Whether vLLM-Ascend runs on chips of this family."""
-    rows = [row for row in matrix.rows("chip") if row["family"] == chip and row.get("vllm_ascend")]
+    rows = _chip_rows(matrix, chip)
     if not rows:
         texts = (f"No source speaks of vLLM-Ascend on {chip}.", f"没有来源说明 vLLM-Ascend 是否支持 {chip}。")
         return say("unknown", texts, [], "kb/matrix/chip.yaml")
@@ -135,3 +141,8 @@ def vllm_chip(matrix: Matrix, machine: Machine, version: str, chip: str) -> Verd
     state, en, zh = _SUPPORT.get(support, ("compatible", "runs with limits", "有限支持"))
     extent = f" ({support})" if state == "compatible" else ""
     return say(state, (f"vLLM-Ascend {en} on {chip}{extent}.", f"vLLM-Ascend {zh} {chip}{extent}。"), rows[0])
+
+
+def _chip_rows(matrix: Matrix, chip: str) -> list[Document]:
+    """The rows of this family that speak of vLLM-Ascend."""
+    return [row for row in matrix.rows("chip") if row["family"] == chip and row.get("vllm_ascend")]

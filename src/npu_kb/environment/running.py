@@ -30,16 +30,25 @@ class Output(NamedTuple):
 
 
 T = TypeVar("T")
+_running: set[subprocess.Popen[bytes]] = set()
+"""The commands of all threads; each is in a session of its own, where Ctrl-C does not reach it."""
 
 
 def together(tasks: Mapping[str, Callable[[], T]], deadline: float) -> dict[str, T]:
     """What the tasks return, in their order, without those that are not done at the deadline (of time.monotonic).
 
-    A thread that hangs in the kernel (a dead network disk) is left behind and not waited for.
+    A thread that hangs in the kernel (a dead network disk) is left behind and not waited for. Whatever ends the
+    waiting early, such as Ctrl-C, ends the commands.
     """
     pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="npu-kb-env")
     futures = {name: pool.submit(task) for name, task in tasks.items()}
-    wait(futures.values(), max(0.0, deadline - time.monotonic()))
+    try:
+        wait(futures.values(), max(0.0, deadline - time.monotonic()))
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in list(_running):
+            _kill(process)
+        raise
     pool.shutdown(wait=False, cancel_futures=True)
     return {name: future.result() for name, future in futures.items() if future.done() and not future.cancelled()}
 
@@ -61,8 +70,12 @@ def command(
         )
     except OSError as error:
         return _unreadable(source, error)
-    data, why = _read(process, until, most_bytes)
-    _end(process)
+    _running.add(process)
+    try:
+        data, why = _read(process, until, most_bytes)
+    finally:
+        _end(process)
+        _running.discard(process)
     if why:
         return missing(source, why, data)
     return missing(source, "failed", data) if process.returncode else Output(source, data)
@@ -90,12 +103,16 @@ def _read(process: subprocess.Popen[bytes], until: float, most_bytes: int) -> tu
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     """Stop it and what it started; one that the kernel holds is left behind."""
-    with suppress(OSError):
-        os.killpg(process.pid, signal.SIGKILL)
+    _kill(process)
     with suppress(subprocess.TimeoutExpired):
         process.wait(_REAPING_SECONDS)
     if process.stdout:
         process.stdout.close()
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    with suppress(OSError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def reading(source: str, read: Callable[[], bytes]) -> Output:

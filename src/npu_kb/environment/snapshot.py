@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -116,6 +116,10 @@ class Missing(Part):
     detail: str = ""
 
 
+Accepted = str | list[str | Annotated[list[str], Field(min_length=1)]]
+"""What a file names: one release, or a list of releases and of ranges with their two ends."""
+
+
 class Snapshot(Part):
     """All that is known of one machine or container."""
 
@@ -127,7 +131,7 @@ class Snapshot(Part):
     chips: list[Chip] = []
     versions: dict[str, Version] = {}
     installs: list[Install] = []
-    compatibility: dict[str, dict[str, Any]] = {}
+    compatibility: dict[str, dict[str, Accepted]] = {}
     facts: list[Fact] = []
     environment: dict[str, str] = {}
     devices: Devices = Devices()
@@ -158,13 +162,14 @@ def read_snapshot(name: str) -> Snapshot:
     from npu_kb.importing.files import read_text
 
     try:
-        document = json.loads(read_text(Path(name), _MOST_CHARS))
+        text = read_text(Path(name), _MOST_CHARS)
+        document = json.loads(text)
         if not isinstance(document, dict) or document.get("schema") != SCHEMA:
             raise NpuKbError(f"{name}: is no snapshot; write one with `npu-kb env save FILE`")
-        return Snapshot.model_validate(document)
+        return Snapshot.model_validate_json(text)  # which refuses half a character, as json.loads does not
     except ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
+        place = ".".join(map(str, first["loc"])) or "the file"
         raise NpuKbError(f"{name}: {place}: {first['msg']}; write it anew with `npu-kb env save FILE`") from None
     except (ValueError, RecursionError) as error:
         raise NpuKbError(f"{name}: is no snapshot (no JSON: {error}); write one with `npu-kb env save FILE`") from None

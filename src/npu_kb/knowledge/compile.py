@@ -70,6 +70,8 @@ def write_database(connection: sqlite3.Connection, folder: Path, stem: str) -> P
     content = connection.serialize() if hasattr(connection, "serialize") else _dump_bytes(connection)
     target = folder / f"{stem}-{crc32(content):08x}.db"
     folder.mkdir(parents=True, exist_ok=True)
+    if target.is_symlink():  # it is no way out of the cache
+        target.unlink()
     put(target, content, synced=False)
     for other in folder.glob(f"{stem}-*.db"):
         if other != target:

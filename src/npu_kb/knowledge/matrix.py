@@ -99,7 +99,7 @@ class CannPython(Row):
 
 
 class VllmAscend(Row):
-    """A release of vLLM-Ascend and the stack that it pins."""
+    """A release of vLLM-Ascend and the stack that it pins; `also`: further CANN that a source names."""
 
     KEY = ("vllm_ascend",)
     vllm_ascend: Release
@@ -107,6 +107,7 @@ class VllmAscend(Row):
     torch: Release | None = None
     torch_npu: Release | None = None
     cann: Release | None = None
+    also: Releases = Field(default=[])
     python: PythonRange | None = None
     triton_ascend: Release | None = None
     mooncake: Text | None = None

@@ -73,8 +73,8 @@ def _row(problem: Problem) -> dict[str, Any]:
 
 
 def shown(problem: Problem) -> Problem:
-    """The problem with its path as seen from the working folder."""
+    """The problem with its path as seen from the working folder; a link keeps its own name."""
     try:
-        return problem._replace(path=real(problem.path).relative_to(Path.cwd()))
+        return problem._replace(path=(real(problem.path.parent) / problem.path.name).relative_to(Path.cwd()))
     except (ValueError, OSError):
         return problem

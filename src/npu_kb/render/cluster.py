@@ -9,10 +9,18 @@ from npu_kb.render.page import Page, remedies
 from npu_kb.render.text import VERDICT_NAMES, choose, clipped
 
 _MOST_ROWS = 8
+_MOST_FAULTS = 4
 _TEXTS = {
     "first": {"en": "FIRST FAULT", "zh": "首个故障"},
     "nothing": {"en": "No fault was found in {sources} logs.", "zh": "在 {sources} 份日志中没有发现故障。"},
+    "waiting": {
+        "en": "Nobody in {sources} logs tells what failed first: those below only waited for others. "
+        "Collect the logs of all hosts, and run/plog, which says who is which rank.",
+        "zh": "{sources} 份日志中只有等待他人而超时的记录，看不出谁先出错。请采集所有主机的日志，"
+        "并包括 run/plog（其中写明各进程的 rank）。",
+    },
     "others": {"en": "Another, independent fault", "zh": "另一个独立的故障"},
+    "more_faults": {"en": "... and {count} more; --format json has them.", "zh": "另有 {count} 个，见 --format json。"},
     "unsure": {
         "en": "Which of the first two came first is not sure: their times are missing or within 5 seconds.",
         "zh": "前两个故障的先后不确定：缺少时间，或相差不到 5 秒。",
@@ -82,8 +90,8 @@ _REASONS = {
         "zh": "{count} 个 rank 超时，而它的日志没有报错；时间取其最后一行。",
     },
     "no-logs": {
-        "en": "There are no logs of it, while {count} ranks timed out. Collect its logs first.",
-        "zh": "{count} 个 rank 超时，而缺少它的日志，请先采集。",
+        "en": "There are no logs, while {count} ranks timed out. Collect them first.",
+        "zh": "{count} 个 rank 超时，而这里缺少日志，请先采集。",
     },
     "late": {
         "en": "It timed out well after {count} others, so it came last to the operation: a slow rank.",
@@ -100,9 +108,12 @@ def cluster_text(document: dict[str, Any], page: Page) -> str:
     """The one-screen answer; how to mend the first fault stands at its end."""
     faults = document["faults"]
     if not faults:
-        page.paragraph(_said("nothing", page, sources=document["sources"]["read"]))
-    for number, fault in enumerate(faults[:4]):
+        why = "waiting" if document["followers"] else "nothing"
+        page.paragraph(_said(why, page, sources=document["sources"]["read"]))
+    for number, fault in enumerate(faults[:_MOST_FAULTS]):
         _first_fault(page, fault) if number == 0 else _other_fault(page, fault, number == 1)
+    if len(faults) > _MOST_FAULTS:
+        page.paragraph(_said("more_faults", page, count=len(faults) - _MOST_FAULTS), 2, "dim")
     if not document["order_is_sure"]:
         page.paragraph(_said("unsure", page), 2, "dim")
     _followers(page, document["followers"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from npu_kb.render.page import Page
@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from npu_kb.environment.snapshot import Chip, Fact, Missing, Snapshot
 
 _LABEL_WIDTH = 13
-_COLUMNS = (("npu.health", ""), ("npu.temperature_c", " C"), ("npu.power_w", " W"), ("npu.hbm_usage_percent", "% HBM"))
+_COLUMNS = {
+    "npu.health": "", "npu.temperature_c": " C", "npu.power_w": " W", "npu.hbm_usage_percent": "% memory",
+}  # fmt: skip
+"""What is shown of each chip, with its unit; the memory is HBM, or the DDR of a 310."""
 _ODD = {
     "npu.health": "OK",
     "npu.ecc_double_bit": 0, "npu.ecc_isolated_pages": 0, "npu.driver_firmware": "OK", "hccn.link": "UP",
@@ -116,17 +119,18 @@ def _npus(snapshot: Snapshot) -> list[str]:
     """How many of each chip, and a line for each NPU."""
     names = [(chip.name, chip.family) for chip in snapshot.chips]
     counts = [f"{names.count(key)} x {key[0]}" + (f" ({key[1]})" if key[1] else "") for key in dict.fromkeys(names)]
-    return counts + [_npu(chip, snapshot.facts) for chip in snapshot.chips]
+    return counts + [line for chip in snapshot.chips for line in _of_npu(chip, snapshot.facts)]
 
 
-def _npu(chip: Chip, facts: list[Fact]) -> str:
-    """The first value of each column, of the NPU's first chip."""
-    parts = []
-    for name, unit in _COLUMNS:
-        value = next((fact.value for fact in facts if fact.name == name and fact.subject == chip.npu), None)
-        if value is not None:
-            parts.append(f"{_plain(value)}{unit}")
-    return f"{chip.npu}: {', '.join(parts)}" if parts else ""
+def _of_npu(chip: Chip, facts: list[Fact]) -> Iterator[str]:
+    """A line for each chip of an NPU: the first value of each column."""
+    told: dict[str, dict[str, float | str]] = {}
+    for fact in facts:
+        if fact.subject and fact.subject.partition("/")[0] == chip.npu and fact.name in _COLUMNS:
+            told.setdefault(fact.subject, {}).setdefault(fact.name, fact.value)
+    for subject, values in told.items():
+        parts = [f"{_plain(values[name])}{unit}" for name, unit in _COLUMNS.items() if name in values]
+        yield f"{subject}: {', '.join(parts)}"
 
 
 def _versions(snapshot: Snapshot, lang: str) -> list[str]:
