@@ -10,6 +10,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Tree
 
 from npu_kb.tui.app import KnowledgeApp
+from npu_kb.tui.screens.dialogs import TextDialog
 from npu_kb.tui.widgets.entry_view import EntryView
 from npu_kb.tui.widgets.result_list import ResultList
 
@@ -18,6 +19,14 @@ Shown = Callable[[KnowledgeApp], str]
 
 def ids(pilot: Pilot[None]) -> list[str]:
     return [one.entry["id"] for one in pilot.app.screen.query_one(ResultList).found]
+
+
+def tree_lines(tree: Tree) -> list[str]:
+    return [tree.render_line(y).text.strip() for y in range(tree.size.height)]
+
+
+def last_shown(pilot: Pilot[None]) -> str:
+    return pilot.app.screen.query_one(EntryView).document_id
 
 
 def test_typing_searches_in_both_languages(drive, settle) -> None:
@@ -68,12 +77,23 @@ def test_the_tree_narrows_to_a_layer_and_a_topic_with_counts(drive, settle) -> N
         tree.focus()
         await pilot.press("down", "down")
         await settle(pilot)
-        assert str(tree.cursor_node.label) == "communication 2"
+        assert "- communication 2" in tree_lines(tree) or "+ communication 2" in tree_lines(tree)
+        assert str(tree.cursor_node.label) == "communication"
         assert ids(pilot) == ["demo-slow-link", "demo-wait-timed-out"]
         await pilot.press("space", "down")
         await settle(pilot)
-        assert str(tree.cursor_node.label) == "HCCL time-outs 1"
+        assert str(tree.cursor_node.label) == "HCCL time-outs" and "HCCL time-outs 1" in tree_lines(tree)
         assert ids(pilot) == ["demo-wait-timed-out"]
+
+    drive(script)
+
+
+def test_a_long_name_in_the_tree_is_cut_before_its_number(drive, settle) -> None:
+    async def script(pilot: Pilot[None]) -> None:
+        tree = pilot.app.screen.query_one(Tree)
+        tree.styles.width = 14
+        await settle(pilot)
+        assert tree_lines(tree)[0] == "- All entri… 4"
 
     drive(script)
 
@@ -129,6 +149,65 @@ def test_place_language_theme_and_searches_are_remembered(drive, settle, tmp_pat
 
     drive(first)
     drive(second)
+
+
+def test_an_entry_that_only_the_full_text_finds_is_found_again(drive, settle, monkeypatch) -> None:
+    async def first(pilot: Pilot[None]) -> None:
+        pilot.app.screen.query_one("#search", Input).value = "demos"  # no title holds that
+        await settle(pilot)
+        await pilot.press("down", "down")
+        kept.extend([pilot.app.state.entry, ids(pilot)[0]])
+
+    async def second(pilot: Pilot[None]) -> None:
+        assert pilot.app.state.entry == last_shown(pilot) == kept[0]
+
+    kept: list[str] = []
+    drive(first)
+    drive(second)
+    assert kept[0] != kept[1]
+
+
+def test_a_search_is_remembered_once_it_is_left(drive, settle) -> None:
+    async def script(pilot: Pilot[None]) -> None:
+        await pilot.press(*"slow", "down")
+        await settle(pilot)
+        assert pilot.app.state.searches == ["slow"]
+
+    drive(script)
+
+
+def test_the_tree_stands_at_the_remembered_place(drive, settle) -> None:
+    async def first(pilot: Pilot[None]) -> None:
+        pilot.app.screen.query_one(Tree).focus()
+        await pilot.press("down", "down", "space", "down")
+
+    async def second(pilot: Pilot[None]) -> None:
+        assert str(pilot.app.screen.query_one(Tree).cursor_node.label) == "HCCL time-outs"
+
+    drive(first)
+    drive(second)
+
+
+def test_ctrl_c_says_how_to_leave(drive, settle) -> None:
+    async def script(pilot: Pilot[None]) -> None:
+        pilot.app.screen.query_one(ResultList).focus()
+        await pilot.press("ctrl+c")
+        await settle(pilot)
+        assert [note.message for note in pilot.app._notifications] == ["按 ^Q 退出。"]
+
+    drive(script, lang="zh")
+
+
+def test_a_click_beside_a_window_closes_it(drive, settle) -> None:
+    async def script(pilot: Pilot[None]) -> None:
+        await pilot.press("f1")
+        await pilot.click(offset=(20, 10))
+        assert isinstance(pilot.app.screen, TextDialog)
+        await pilot.click(offset=(0, 23))
+        await settle(pilot)
+        assert not isinstance(pilot.app.screen, TextDialog)
+
+    drive(script)
 
 
 def test_a_damaged_or_unwritable_state_is_no_error(drive, settle, tmp_path: Path) -> None:

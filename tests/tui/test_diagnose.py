@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from textual.pilot import Pilot
-from textual.widgets import Input, Static
+from textual.widgets import DirectoryTree, Input, Static
 
 from npu_kb.findings.store import Store
 from npu_kb.tui.app import KnowledgeApp
@@ -80,13 +80,122 @@ def test_only_matched_lines_or_one_rank_are_shown(drive, settle, log_file: str) 
         await pilot.press("f")
         assert log(pilot).only == [2, 5, 6]
         await pilot.press("f", "R")
-        assert log(pilot).only == [1, 2, 6]
+        await settle(pilot)
+        assert list(log(pilot).only) == [1, 2, 6]
         await pilot.press("R")
-        assert log(pilot).only == [3, 4, 5]
+        await settle(pilot)
+        assert list(log(pilot).only) == [3, 4, 5]
         await pilot.press("R")
         assert log(pilot).only is None
 
     drive(script, files=[log_file])
+
+
+def test_a_rank_is_shown_whole_however_large_the_log(drive, settle, tmp_path: Path) -> None:
+    path = tmp_path / "large.log"
+    wall = "[rank1]: all is well here\n[rank0]: all is well there\n" * 50_000
+    path.write_text(f"{wall}[rank1]: ImportError: libdemo.so: cannot open shared object file\n")
+
+    async def script(pilot: Pilot[None]) -> None:
+        while pilot.app.screen.query_one("#log-title", Static).content.count("rank1") == 0:
+            await pilot.press("R")
+            await settle(pilot)
+        assert len(log(pilot).only) == 50_001
+        pilot.app.diagnose_text("libother.so: no rank here")
+        await settle(pilot)
+        assert log(pilot).only is None
+
+    drive(script, files=[str(path)])
+
+
+def test_a_text_is_found_again_from_the_top_and_in_its_encoding(drive, settle, tmp_path: Path) -> None:
+    path = tmp_path / "chinese.log"
+    path.write_bytes("第一行\n设备掉线\n第三行\n".encode("gb18030") * 2)
+
+    async def script(pilot: Pilot[None]) -> None:
+        log(pilot).focus()
+        await pilot.press("end")
+        for line in (2, 5):
+            await pilot.press("slash")
+            pilot.app.screen.query_one(Input).value = pilot.app.screen.query_one(Input).value or "设备掉线"
+            await pilot.press("enter")
+            await settle(pilot)
+            assert log(pilot).line_number == line
+
+    drive(script, files=[str(path)])
+
+
+def test_who_reads_already_is_not_moved_by_the_diagnosis(drive, settle, log_file: str, monkeypatch) -> None:
+    import threading
+
+    from npu_kb.tui.session import Session
+
+    go, read = threading.Event(), Session.read
+
+    def slowly(self, *arguments):
+        go.wait(10)
+        return read(self, *arguments)
+
+    async def script(pilot: Pilot[None]) -> None:
+        monkeypatch.setattr(Session, "read", slowly)
+        pilot.app.diagnose_text("one\ntwo\nlibdemo.so: cannot open shared object file\n")
+        await pilot.pause(0.1)
+        await pilot.press("down")
+        go.set()
+        await settle(pilot)
+        assert causes(pilot).items and log(pilot).has_focus and log(pilot).line_number == 2
+
+    drive(script)
+
+
+def test_a_search_in_a_log_can_be_cancelled(drive, settle, log_file: str, monkeypatch, shown: Shown) -> None:
+    import threading
+
+    from npu_kb.tui.logfile import LogFile
+
+    ended = threading.Event()
+
+    def find(self, pattern, start, step, cancelled):
+        while not cancelled():
+            ended.wait(0.01)
+        ended.set()
+
+    async def script(pilot: Pilot[None]) -> None:
+        monkeypatch.setattr(LogFile, "find", find)
+        await pilot.press("n")
+        await pilot.pause(0.1)
+        assert "searching ... (Esc cancels)" in shown(pilot.app)
+        await pilot.press("escape")
+        await settle(pilot)
+        assert ended.is_set() and "6 lines" in shown(pilot.app)
+
+    drive(script, files=[log_file])
+
+
+def test_a_command_that_is_not_there_adds_nothing_to_the_diagnosis(drive, settle) -> None:
+    async def script(pilot: Pilot[None]) -> None:
+        got: list[object] = []
+        pilot.app.push_screen(OutputDialog({"run": "no-such-command-here"}, [["no-such-command-here"]]), got.append)
+        await settle(pilot)
+        await pilot.press("escape")
+        assert got == [None]
+
+    drive(script)
+
+
+def test_the_file_picker_follows_the_folder_that_is_typed(drive, settle, tmp_path: Path) -> None:
+    (tmp_path / "logs").mkdir()
+
+    async def script(pilot: Pilot[None]) -> None:
+        pilot.app.go("diagnose")
+        await pilot.press("o")
+        line = pilot.app.screen.query_one(Input)
+        for typed, folder in ((f"{tmp_path}/logs", f"{tmp_path}/logs"), ("~no-such-user/x", f"{tmp_path}/logs")):
+            line.value = typed
+            await settle(pilot)
+            assert str(pilot.app.screen.query_one(DirectoryTree).path) == folder
+
+    drive(script)
 
 
 def test_the_code_under_the_cursor_is_explained(drive, settle, log_file: str, shown: Shown) -> None:
@@ -232,6 +341,11 @@ def test_feedback_is_kept_and_what_is_not_it_is_set_aside(drive, settle, log_fil
         await pilot.press("d")
         assert log(pilot).evidence == {2, 6}
         assert [item.match for item in causes(pilot).items if item.match][-1] == ROOT
+        put_on(pilot, FOLLOWS)
+        await pilot.press("d")
+        put_on(pilot, FOLLOWS)
+        await pilot.press("d")  # taken back, and so is its report
+        assert log(pilot).evidence == {2, 6}
 
     drive(script, files=[log_file])
     with Store.open() as store:

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
+from textual.command import CommandList
 from textual.pilot import Pilot
 from textual.widgets import Input
 
@@ -70,6 +71,21 @@ def test_screen(show, lang, size, drive, settle, shown, log_file: str, tmp_path:
     if os.environ.get("NPU_KB_UPDATE_SCREENS"):
         path.write_text(seen[0], "utf-8")
     assert seen[0].splitlines() == path.read_text("utf-8").splitlines()
+
+
+def test_the_cursor_of_the_palette_is_seen_without_colours(drive, settle) -> None:
+    async def script(pilot: Pilot[None]) -> None:
+        pilot.app.use_theme("no-colour")
+        await pilot.press("ctrl+p")
+        while not (view := pilot.app.screen.query_one(CommandList)).option_count:
+            await pilot.pause(0.01)
+        await pilot.press("down")
+        await settle(pilot)
+        rows = [view.render_line(y) for y in range(view.size.height)]
+        marked = [row.text for row in rows if any(s.style and s.style.underline for s in row if s.text.strip())]
+        assert len(marked) == 1
+
+    drive(script)
 
 
 @pytest.mark.parametrize("theme", ["textual-dark", "ansi-dark", "ansi-light", "no-colour"])

@@ -5,15 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from textual import events, work
 from textual.app import App
 from textual.binding import Binding, BindingType
-from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
+from textual.command import CommandPalette
 from textual.filter import LineFilter, NoColor
 
 from npu_kb.errors import NpuKbError
@@ -25,6 +24,7 @@ from npu_kb.settings import LANGUAGES
 from npu_kb.tui.catalog import Catalog
 from npu_kb.tui.files import write_private
 from npu_kb.tui.keys import bindings
+from npu_kb.tui.palette import Palette
 from npu_kb.tui.running import is_runnable
 from npu_kb.tui.screens.base import GLOBAL_KEYS, PlaceScreen
 from npu_kb.tui.screens.command import ConfirmDialog, OutputDialog
@@ -34,33 +34,6 @@ from npu_kb.tui.session import Session
 from npu_kb.tui.state import State
 from npu_kb.tui.themes import PLAIN, THEMES, first_theme
 from npu_kb.tui.words import say
-
-
-class Palette(Provider):
-    """Everything that can be done here, by its words in the language of the app."""
-
-    def _commands(self) -> Iterator[tuple[str, Callable[[], Any]]]:
-        app = self.app
-        assert isinstance(app, KnowledgeApp)
-        if isinstance(self.screen, PlaceScreen):
-            for key in (*self.screen.KEYS, *GLOBAL_KEYS):
-                yield f"{say(key.name, app.lang)}  ({key.label})", partial(app.run_action, key.action, self.screen)
-        for place in app.places:
-            yield say("go to", app.lang, name=say(place, app.lang)), partial(app.go, place)
-        for theme in THEMES:
-            yield say("use theme", app.lang, name=theme), partial(app.use_theme, theme)
-        for lang in LANGUAGES:
-            yield say("use language", app.lang, name=lang), partial(app.use_language, lang)
-
-    async def discover(self) -> Hits:
-        for name, call in self._commands():
-            yield DiscoveryHit(name, call)
-
-    async def search(self, query: str) -> Hits:
-        matcher = self.matcher(query)
-        for name, call in self._commands():
-            if (score := matcher.match(name)) > 0:
-                yield Hit(score, matcher.highlight(name), call)
 
 
 class KnowledgeApp(App[None]):
@@ -186,6 +159,10 @@ class KnowledgeApp(App[None]):
     def action_command_palette(self) -> None:
         if not isinstance(self.screen, CommandPalette):
             self.push_screen(CommandPalette(placeholder=say("palette search", self.lang), id="--command-palette"))
+
+    def action_help_quit(self) -> None:
+        """Ctrl-C, which copies what is selected, ends nothing: say what does."""
+        self.notify(say("quit with", self.lang), timeout=3, markup=False)
 
     def action_leave(self) -> None:
         self.exit()

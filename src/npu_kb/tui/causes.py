@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple
 
 from rich.text import Text
@@ -36,7 +36,7 @@ class CauseItem(NamedTuple):
 
 
 def cause_items(
-    document: dict[str, Any], set_aside: set[str], commands: dict[str, str], many: bool, lang: str
+    document: dict[str, Any], set_aside: Collection[str], commands: dict[str, str], many: bool, lang: str
 ) -> list[CauseItem]:
     """The items of a diagnosis document; `commands` has ids by command line, with `many` logs each line names its."""
     return list(_Causes(document, set_aside, commands, many, lang).items())
@@ -44,7 +44,7 @@ def cause_items(
 
 class _Causes:
     def __init__(
-        self, document: dict[str, Any], set_aside: set[str], commands: dict[str, str], many: bool, lang: str
+        self, document: dict[str, Any], set_aside: Collection[str], commands: dict[str, str], many: bool, lang: str
     ) -> None:
         self.document, self.set_aside, self.commands, self.many, self.lang = document, set_aside, commands, many, lang
 

@@ -50,9 +50,7 @@ class _Entry:
         yield from self._field("verify")
         yield from self._linked()
         yield from self._patterns()
-        for reference in self.document["references"]:
-            where = printable(reference.get("url") or reference["source"])
-            yield Item(_labelled(label("sources", self.lang), Text(where, "dim")), where)
+        yield from self._references()
 
     def _heading(self) -> Item:
         document = self.document
@@ -121,6 +119,12 @@ class _Entry:
         if texts:
             shown = Text("\n".join(printable(text) for text in texts), "dim")
             yield Item(_labelled(label("match", self.lang), shown), "\n".join(texts))
+
+    def _references(self) -> Iterator[Item]:
+        for number, reference in enumerate(self.document["references"]):
+            where = printable(reference.get("url") or reference["source"])
+            shown = Text(where, "dim")
+            yield Item(_labelled(label("sources", self.lang), shown) if number == 0 else shown, where)
 
 
 def _labelled(name: str, text: Text) -> Text:

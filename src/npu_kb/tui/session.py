@@ -29,8 +29,8 @@ class Session:
         self.diagnosis: Diagnosis | None = None
         self.number: int | None = None
         """Of the diagnosis in the store."""
-        self.set_aside: set[str] = set()
-        """Ids of the answers that the user said are not it."""
+        self.set_aside: dict[str, int | None] = {}
+        """Ids of the answers that the user said are not it, and the numbers of these reports in the store."""
 
     def open(self, name: str) -> None:
         """Add a file, or all files of a folder; NpuKbError if one cannot be read."""

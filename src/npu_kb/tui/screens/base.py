@@ -92,9 +92,9 @@ class PlaceScreen(Screen[None]):
 
 
 class Dialog(ModalScreen[object]):
-    """A window in front of a screen; Esc closes it without an answer."""
+    """A window in front of a screen; Esc, or a click beside it, closes it without an answer."""
 
-    BINDINGS = bindings([Key("escape", "dismiss(None)", "back")])
+    BINDINGS = bindings([Key("escape", "close", "back")])
 
     @property
     def lang(self) -> str:
@@ -104,6 +104,14 @@ class Dialog(ModalScreen[object]):
     def say(self, name: str, /, **words: object) -> str:
         """A text of the interface in its language."""
         return say(name, self.lang, **words)
+
+    def on_click(self, event: events.Click) -> None:
+        if self.get_widget_at(*event.screen_offset)[0] is self:
+            self.action_close()
+
+    def action_close(self) -> None:
+        """Close it without an answer."""
+        self.dismiss(None)
 
 
 def key_line(keys: Iterable[Key], lang: str) -> Text:

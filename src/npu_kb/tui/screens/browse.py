@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from rich.text import Text
 from textual import events, on
@@ -19,15 +18,9 @@ from npu_kb.tui.screens.base import PlaceScreen, app_of
 from npu_kb.tui.screens.dialogs import Choice, ChoiceDialog
 from npu_kb.tui.widgets.entry_view import EntryView
 from npu_kb.tui.widgets.line_view import LineView
+from npu_kb.tui.widgets.place_tree import PlaceTree, TreePlace
 from npu_kb.tui.widgets.result_list import ResultList
 from npu_kb.tui.words import value_name
-
-
-class PlaceTree(Tree[tuple[str, str]]):
-    """Layers and topics; the data of a node is (layer, topic), empty for all."""
-
-    ICON_NODE = "+ "
-    ICON_NODE_EXPANDED = "- "
 
 
 class SearchInput(Input):
@@ -54,15 +47,13 @@ class BrowseScreen(PlaceScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self._layer, self._topic = "", ""
+        self._place = TreePlace()
         self._trail: list[str] = []
         """Entries that led to the one shown, by links."""
 
     def body(self) -> ComposeResult:
         with Horizontal(id="browse"):
-            tree = PlaceTree("", id="tree")
-            tree.show_guides, tree.guide_depth = False, 2
-            yield tree
+            yield PlaceTree(id="tree")
             with Vertical(id="right"):
                 yield SearchInput(id="search", compact=True)
                 yield Static(id="count", markup=False, classes="title")
@@ -71,8 +62,7 @@ class BrowseScreen(PlaceScreen):
 
     def on_mount(self) -> None:
         state = app_of(self).state
-        self._layer, self._topic = state.layer, state.topic
-        self._fill_tree()
+        self._place = TreePlace(state.layer, state.topic)
         with self.prevent(Input.Changed):
             self.query_one("#search", Input).value = state.query
         self.query_one("#search", Input).focus()
@@ -80,16 +70,14 @@ class BrowseScreen(PlaceScreen):
     def tell(self) -> None:
         super().tell()
         self.query_one("#search", Input).placeholder = self.say("search for")
-        self._name_nodes()
+        self._fill_tree()
         self.list_entries(app_of(self).state.entry)
 
     def knowledge_changed(self) -> None:
         """Show the knowledge, which was read again, at the place that the state names."""
         state = app_of(self).state
-        self._layer, self._topic = state.layer, state.topic
-        if {place for _, place in self._tree_nodes()} != set(self._places()):
-            self._fill_tree()
-        self._name_nodes()
+        self._place = TreePlace(state.layer, state.topic)
+        self._fill_tree()
         with self.prevent(Input.Changed):
             self.query_one("#search", Input).value = state.query
         self.list_entries(state.entry)
@@ -98,53 +86,27 @@ class BrowseScreen(PlaceScreen):
         """Search again by the full text, without touching what is being typed."""
         self.list_entries(app_of(self).state.entry)
 
-    def _places(self) -> Iterable[tuple[str, str]]:
-        yield "", ""
-        for layer, topics in app_of(self).catalog.counts().items():
-            yield layer, ""
-            yield from ((layer, topic) for topic in topics)
-
-    def _tree_nodes(self) -> list[tuple[Any, tuple[str, str]]]:
-        root = self.query_one(PlaceTree).root
-        layers = list(root.children)
-        nodes = [root, *layers, *(topic for layer in layers for topic in layer.children)]
-        return [(node, node.data or ("", "")) for node in nodes]
-
     def _fill_tree(self) -> None:
-        tree = self.query_one(PlaceTree)
-        tree.clear()
-        tree.root.data = ("", "")
-        parent = tree.root
-        for layer, topic in self._places():
-            if topic:
-                parent.add_leaf("", (layer, topic))
-            elif layer:
-                parent = tree.root.add("", (layer, ""), expand=layer == self._layer)
-        tree.root.expand()
+        self.query_one(PlaceTree).fill(app_of(self).catalog, self._place, self._place_name)
 
-    def _name_nodes(self) -> None:
-        catalog = app_of(self).catalog
-        counts = catalog.counts()
-        for node, (layer, topic) in self._tree_nodes():
-            if topic:
-                name, count = choose(catalog.topics[topic], self.lang)[0], counts[layer][topic]
-            elif layer:
-                name, count = value_name("layer", layer, self.lang), counts[layer].total()
-            else:
-                name, count = self.say("all entries"), len(catalog.entries)
-            node.set_label(Text.assemble(name, (f" {count}", "dim")))
+    def _place_name(self, place: TreePlace) -> str:
+        if place.topic:
+            return choose(app_of(self).catalog.topics[place.topic], self.lang)[0]
+        return value_name("layer", place.layer, self.lang) if place.layer else self.say("all entries")
 
     def list_entries(self, entry: str = "") -> None:
         """List what the search and the place in the tree leave, with the cursor on this entry if it is there."""
         catalog = app_of(self).catalog
-        found = catalog.find(self.query_one("#search", Input).value, self._layer, self._topic)
+        found = catalog.find(self.query_one("#search", Input).value, *self._place)
         at = next((row for row, one in enumerate(found) if one.entry["id"] == entry), 0)
         self._trail = []
-        count = self.say("found" if catalog.index else "preparing", count=len(found))
-        self.query_one("#count", Static).update(count if found else self.say("none found"))
+        count = "preparing" if catalog.index is None else "found" if found else "none found"
+        self.query_one("#count", Static).update(self.say(count, count=len(found)))
         with self.prevent(LineView.Moved):
             self.query_one(ResultList).show(found, self.lang, self._spans, at)
         self._show(self.query_one(ResultList).chosen)
+        if entry and catalog.index is None:
+            app_of(self).state.entry = entry  # which the full text may find
 
     def _spans(self, text: str, one: Found) -> list[tuple[int, int]]:
         index = app_of(self).catalog.index
@@ -166,7 +128,6 @@ class BrowseScreen(PlaceScreen):
 
     @on(LineView.Chosen, "#results")
     def read_entry(self) -> None:
-        self._remember()
         self.query_one(EntryView).focus()
 
     @on(Input.Changed, "#search")
@@ -176,17 +137,17 @@ class BrowseScreen(PlaceScreen):
 
     @on(Input.Submitted, "#search")
     def to_results(self) -> None:
-        self._remember()
         self.query_one(ResultList).focus()
 
+    @on(Input.Blurred, "#search")
     def _remember(self) -> None:
         app_of(self).state.remember_search(self.query_one("#search", Input).value)
 
     @on(Tree.NodeHighlighted)
-    def narrow(self, event: Tree.NodeHighlighted[tuple[str, str]]) -> None:
-        if self.query_one(PlaceTree).has_focus and event.node.data is not None:
-            self._layer, self._topic = event.node.data
-            app_of(self).state.layer, app_of(self).state.topic = self._layer, self._topic
+    def narrow(self, event: Tree.NodeHighlighted[TreePlace]) -> None:
+        if self.query_one(PlaceTree).has_focus and event.node.data not in (None, self._place):
+            self._place = event.node.data
+            app_of(self).state.layer, app_of(self).state.topic = self._place
             self.list_entries()
 
     @on(EntryView.Follow)

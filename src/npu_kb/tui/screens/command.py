@@ -91,7 +91,7 @@ class ConfirmDialog(Dialog):
 class OutputDialog(Dialog):
     """Runs argument lists and shows what they print; answers the output as text."""
 
-    BINDINGS = bindings([Key("escape,q", "close", "back"), Key("y", "copy", "copy")])
+    BINDINGS = bindings([Key("q", "close", "back"), Key("y", "copy", "copy")])
 
     def __init__(self, command: dict[str, Any], stages: Pipeline) -> None:
         super().__init__()
@@ -129,7 +129,8 @@ class OutputDialog(Dialog):
             app_of(self).copy(self._output.text)
 
     def action_close(self) -> None:
-        """Stop it if it still runs; else give its output back."""
+        """Stop it if it still runs; else give its output back, unless there was no such command."""
         if self._output is None:
             self.workers.cancel_node(self)
-        self.dismiss(self._output.text if self._output and self._output.text.strip() else None)
+        output = self._output
+        self.dismiss(output.text if output and output.end != "failed" and output.text.strip() else None)

@@ -47,14 +47,14 @@ class ChoiceDialog(Dialog):
 class AskDialog(Dialog):
     """Answers the line that was typed."""
 
-    def __init__(self, question: str) -> None:
+    def __init__(self, question: str, proposed: str = "") -> None:
         super().__init__()
-        self._question = question
+        self._question, self._proposed = question, proposed
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="window small"):
             yield Static(self._question, classes="title", markup=False)
-            yield Input(id="answer")
+            yield Input(self._proposed, id="answer")
 
     @on(Input.Submitted)
     def answer(self, event: Input.Submitted) -> None:

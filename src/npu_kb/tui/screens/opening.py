@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import ClassVar
 
@@ -60,11 +61,22 @@ class OpenDialog(Dialog):
             yield Input(id="path", compact=True)
             yield _Files(Path.cwd(), id="files")
 
+    @on(Input.Changed)
+    def look_into(self, event: Input.Changed) -> None:
+        """Show the files of the folder that was typed."""
+        if os.path.isdir(folder := _path_of(event.value)):  # noqa: PTH112
+            self.query_one(_Files).path = Path(folder)
+
     @on(Input.Submitted)
     def typed(self, event: Input.Submitted) -> None:
         if event.value.strip():
-            self.dismiss(str(Path(event.value.strip()).expanduser()))
+            self.dismiss(_path_of(event.value))
 
     @on(DirectoryTree.FileSelected)
     def picked(self, event: DirectoryTree.FileSelected) -> None:
         self.dismiss(str(event.path))
+
+
+def _path_of(text: str) -> str:
+    """The path that was typed, `~` written out where it is known what it stands for."""
+    return os.path.expanduser(text.strip())  # noqa: PTH111

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Sequence
 
 from textual import work
@@ -28,10 +29,13 @@ class LogPanel(Vertical):
         self.log_file: LogFile | None = None
         self._logs: list[LogFile] = []
         self._evidence: set[Place] = set()
-        self._rank_lines: Sequence[Line] = ()
+        self._rank_lines: Sequence[int] = ()
+        """Numbers of the lines of the rank that is filtered for."""
         self._only = ""
         """`evidence`, or a rank, where lines are filtered."""
         self._mark_start = 0
+        self.sought = ""
+        """The text that was looked for last."""
 
     def compose(self) -> ComposeResult:
         yield Static(id="log-title", classes="title", markup=False)
@@ -56,10 +60,10 @@ class LogPanel(Vertical):
     def show(self, logs: list[LogFile], evidence: set[Place], log: LogFile | None = None) -> None:
         """Show one of these logs: the given one, else the one shown before."""
         self._logs, self._evidence = logs, evidence
-        wanted = log or self.log_file
+        wanted, before = log or self.log_file, self.log_file
         self.log_file = wanted if wanted in logs else next(iter(logs), None)
-        if not logs:
-            self._only, self._mark_start, self._rank_lines = "", 0, ()
+        if self.log_file is not before:
+            self._only, self._mark_start = self._only if logs and self._only == "evidence" else "", 0
         self.view.show(self.log_file, self._evidence_lines(), self._filtered())
         self.show_title()
 
@@ -82,13 +86,10 @@ class LogPanel(Vertical):
         """The numbers of the evidence lines of the log shown."""
         return {place.line for place in self._evidence if self.log_file and place.source == self.log_file.name}
 
-    def _filtered(self) -> list[int] | None:
+    def _filtered(self) -> Sequence[int] | None:
         if not self._only or self.log_file is None:
             return None
-        if self._only == "evidence":
-            return sorted(self._evidence_lines())
-        name = self.log_file.name
-        return sorted({line.number for line in self._rank_lines if line.rank == self._only and line.source == name})
+        return sorted(self._evidence_lines()) if self._only == "evidence" else self._rank_lines
 
     def _show_again(self) -> None:
         self.show(self._logs, self._evidence)
@@ -107,23 +108,35 @@ class LogPanel(Vertical):
             self._search(self.log_file, TROUBLE, step)
 
     def go_to_text(self, text: object) -> None:
-        """Go to the next line that holds a text."""
+        """Go to the next line that holds a text; behind the last one comes the first again."""
         if isinstance(text, str) and text and self.log_file:
-            self._search(self.log_file, re.compile(re.escape(text.encode("utf-8", "replace")), re.IGNORECASE), 1)
+            self.sought = text
+            self._search(self.log_file, self.log_file.pattern_of(text), 1, around=True)
 
     @work(thread=True, exclusive=True, group="search")
-    def _search(self, log: LogFile, pattern: re.Pattern[bytes], step: int) -> None:
+    def _search(self, log: LogFile, pattern: re.Pattern[bytes], step: int, around: bool = False) -> None:
         """Go to the next line that fits; a large log is looked through while the screen stays alive."""
         worker, start = get_current_worker(), self.view.line_number - 1 + step
+        self.app.call_from_thread(self._say_searching)
         found = log.find(pattern, start, step, lambda: worker.is_cancelled)
+        if found is None and around:
+            found = log.find(pattern, 0, step, lambda: worker.is_cancelled)
         if not worker.is_cancelled:
             self.app.call_from_thread(self._go_to_found, log, found)
 
+    def _say_searching(self) -> None:
+        self.query_one("#log-title", Static).update(say("searching", app_of(self).lang))
+
     def _go_to_found(self, log: LogFile, line: int | None) -> None:
+        self.show_title()
         if line is None:
             self._say_no_more()
         elif log is self.log_file:
             self.view.go_to(line + 1)
+            if self.view.line_number != line + 1:  # the filter leaves it out
+                self._only = ""
+                self._show_again()
+                self.view.go_to(line + 1)
             self.view.focus()
 
     def _say_no_more(self) -> None:
@@ -146,15 +159,32 @@ class LogPanel(Vertical):
         self._show_again()
 
     def show_next_rank(self, lines: Sequence[Line]) -> None:
-        """Show only the lines of one rank, of the next one, of all again; `lines` are those of the diagnosis."""
-        self._rank_lines = lines
-        ranks = sorted({line.rank for line in lines if line.rank}, key=lambda rank: (len(rank), rank))
+        """Show only the lines of one rank, of the next one, of all again; the `lines` of a diagnosis name the ranks."""
+        log = self.log_file
+        named = {line.rank for line in lines if line.rank and log and line.source == log.name}
+        ranks = sorted(named, key=lambda rank: (len(rank), rank))
         if not ranks:
             self.notify(say("no ranks", app_of(self).lang), markup=False)
         order = ["", *ranks]
         at = order.index(self._only) if self._only in order else 0
-        self._only = order[(at + 1) % len(order)]
-        self._show_again()
+        rank = order[(at + 1) % len(order)]
+        if log and rank:
+            self._find_rank(log, rank)
+        else:
+            self._show_rank(log, "", ())
+
+    @work(thread=True, exclusive=True, group="search")
+    def _find_rank(self, log: LogFile, rank: str) -> None:
+        worker = get_current_worker()
+        self.app.call_from_thread(self._say_searching)
+        found = log.all_with(log.pattern_of(f"[{rank}]:"), lambda: worker.is_cancelled)
+        if not worker.is_cancelled:
+            self.app.call_from_thread(self._show_rank, log, rank, array("Q", (line + 1 for line in found)))
+
+    def _show_rank(self, log: LogFile | None, rank: str, lines: Sequence[int]) -> None:
+        if log is self.log_file:
+            self._only, self._rank_lines = rank, lines
+            self._show_again()
 
     def show_next_log(self) -> None:
         """Show the log behind the one shown."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import accumulate
 from typing import ClassVar
@@ -32,13 +33,13 @@ class LogView(LineView):
         self.log_file: LogFile | None = None
         self.evidence: set[int] = set()
         """Numbers of the lines that speak for a cause."""
-        self.only: list[int] | None = None
+        self.only: Sequence[int] | None = None
         """Numbers of the lines that a filter leaves, in order."""
         self.marked: range = range(0)
         """Line numbers that the user marked."""
         self._widest = 0
 
-    def show(self, log: LogFile | None, evidence: set[int], only: list[int] | None = None) -> None:
+    def show(self, log: LogFile | None, evidence: set[int], only: Sequence[int] | None = None) -> None:
         """Show a log; the cursor stays at its line where it can."""
         here = self.line_number if log is self.log_file else 1
         if log is not self.log_file:
