@@ -107,7 +107,7 @@ PLANTED: dict[str, tuple[str, str, str]] = {
     "no_pattern_twice": (MATCH, "- text: another text entirely", "9: match.0: recognises other too"),
     "no_wrapper_only": (MATCH, "- text: 'EZ9999: Inner Error!'", "9: match.0: matches a wrapper only"),
     "patterns_have_anchors": (MATCH, "- text: 'abcd'", "9: match.0: 'abcd' is too short"),
-    "regexes_end": (MATCH, "- regex: 'some (\\w+)+ text$'", "9: match.0.regex.0: can run away"),
+    "patterns_end": (MATCH, "- regex: 'some (\\w+)+ text$'", "9: match.0.regex.0: can run away"),
     "hits_come_first": (MATCH, "- text: some other text", "15: samples.hit.0: is answered with nothing first"),
     "a hit that is only suggested": (MATCH, "- {text: some failing, proves: possible}\n  - text: quite other text", "16: samples.hit.0: is answered as a suggestion only"),
     "a hit of another entry": ("some failing text\"", "another text entirely\"", "15: samples.hit.0: is answered with other (likely) first"),

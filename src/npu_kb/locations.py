@@ -41,6 +41,12 @@ def config_files() -> list[str]:
     return ["/etc/npu-kb/config.toml", os.path.join(base, "npu-kb", "config.toml")]
 
 
+def own_kb_directory() -> str | None:
+    """Where the user's own entries go unless another folder is named: XDG_DATA_HOME/npu-kb/kb, or in the home."""
+    base = os.environ.get("XDG_DATA_HOME") or os.path.join(os.path.expanduser("~"), ".local", "share")
+    return os.path.join(base, "npu-kb", "kb") if os.path.isabs(base) else None
+
+
 def cache_directory() -> str | None:
     """Where compiled knowledge may be kept: NPU_KB_CACHE, XDG_CACHE_HOME/npu-kb or ~/.cache/npu-kb; None: no home."""
     if own := os.environ.get("NPU_KB_CACHE"):

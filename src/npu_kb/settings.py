@@ -26,8 +26,13 @@ class Source(NamedTuple):
 
 
 def overlay_sources(given: Iterable[str] = ()) -> list[Source]:
-    """The private folders of knowledge by precedence, the last wins: config files, NPU_KB_PATH, those given by --kb."""
+    """The private folders of knowledge by precedence, the last wins.
+
+    Config files, the folder into which `record` writes by itself, NPU_KB_PATH, those given by --kb.
+    """
     sources = [source for file in locations.config_files() for source in _folders(file)]
+    own = locations.own_kb_directory()
+    sources += [Source(own, "npu-kb record")] if own and os.path.isdir(own) else []
     path = os.environ.get("NPU_KB_PATH", "")
     sources += [Source(part, "NPU_KB_PATH") for part in path.split(os.pathsep) if part]
     for folder in given:

@@ -13,7 +13,7 @@ from npu_kb.cli.options import FOUND, NONE, language, width
 from npu_kb.errors import NpuKbError, StoreError
 from npu_kb.findings.recording import Recording
 from npu_kb.findings.store import Store
-from npu_kb.findings.write import author_of, entry_path, place, repository_of
+from npu_kb.findings.write import author_of, entry_path, is_read, place, repository_of
 from npu_kb.knowledge.entry import Effect, Layer, Severity
 from npu_kb.render.record import claim_text, near_text, problems_text, proposals_text, say, written_text
 
@@ -165,6 +165,8 @@ class Desk:
     def _checked(self, text: str) -> _Checked:
         """The text with what is wrong with it, which is shown."""
         path = entry_path(self.kb, text)
+        if self.asks and not self.options.edit:
+            self._say(f"\n{text}\n{say('checking', self.lang)}\n")
         problems, first = self.recording.check(text, path)
         self._say(problems_text(problems, self.lang))
         return _Checked(text, path, any(not problem.is_warning for problem in problems), first)
@@ -189,7 +191,8 @@ class Desk:
             target = Path(self.options.out or checked.path)
             place(checked.text, target)
             repository = repository_of(target.parent)
-            self._unsaid.append(written_text(target, repository, checked.path.stem, checked.first, self.lang))
+            home = None if self.kb and is_read(self.kb) else self.kb or target.parent
+            self._unsaid.append(written_text(target, repository, checked.path.stem, checked.first, home, self.lang))
         if self.number:
             with suppress(StoreError), Store.open() as store:
                 store.drop_finding(self.number)

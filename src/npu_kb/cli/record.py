@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     source = parser.add_argument_group("what it is about")
     source.add_argument("files", nargs="*", metavar="FILE", help="logs to read; `-` or none: standard input")
-    source.add_argument("--last", action="store_true", help="the log of the last `why`, if it named no cause")
+    source.add_argument("--last", action="store_true", help="the last log for which `why` named no cause")
     source.add_argument("--resume", type=positive, metavar="N", help="an unfinished finding")
     source.add_argument("--list", action="store_true", help="list the unfinished findings")
     source.add_argument("--drop", type=positive, metavar="N", help="remove an unfinished finding")
@@ -135,11 +135,11 @@ def _last_paste() -> str:
     from npu_kb.findings.store import Store
 
     with Store.open() as store:
-        row = store.last_diagnosis()
-    if row and row["paste"]:
-        return str(row["paste"])
-    why = "named a cause, so its log was not kept" if row else "is not known"
-    raise NpuKbError(f"the last diagnosis {why}; give the log as FILE")
+        row = store.last_unanswered()
+    if row is None:
+        raise NpuKbError("no diagnosis without an answer was kept; give the log as FILE")
+    print(f"npu-kb: diagnosis {row['id']} of {row['time']}: {', '.join(row['sources'])}", file=sys.stderr)
+    return str(row["paste"])
 
 
 def _fill(draft: Draft, options: argparse.Namespace) -> None:

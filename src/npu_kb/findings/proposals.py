@@ -74,9 +74,11 @@ def propose(excerpt: list[str], known: list[Known]) -> list[Proposal]:
     phrases = sorted(_phrases(clues(excerpt)), key=lambda phrase: -phrase.score)
     found: list[Proposal] = []
     for phrase in phrases[:_TRIED]:
-        if not any(phrase.line in other.lines for other in found):
-            partners = [other for other in phrases if other.line != phrase.line][:_PARTNERS]
-            found += [proposal for proposal in (_narrowed(phrase, partners, excerpt, known),) if proposal]
+        if any(phrase.line in other.lines for other in found):
+            continue
+        partners = [other for other in phrases if other.line != phrase.line][:_PARTNERS]
+        if proposal := _narrowed(phrase, partners, excerpt, known):
+            found.append(proposal)
     wider = [p for p in found if not any(set(other.texts) < set(p.texts) for other in found)]
     silent = [p for p in wider if not p.good_logs]
     return sorted(silent or wider, key=lambda p: -p.score)[:MOST]

@@ -109,7 +109,7 @@ class Recording:
 
     def _free_id(self) -> str:
         """The telling words of the English title, joined by `-`; with a number if an entry is called so."""
-        words = re.findall(r"[a-z0-9]+", str(self.draft.get("title.en") or "").lower())
+        words = re.findall(r"[a-z0-9]+", re.sub(r"['’]s\b", "", str(self.draft.get("title.en") or "").lower()))
         telling = [word for word in words if not _SMALL_WORDS.fullmatch(word)]
         slug = "-".join(telling[:_SLUG_WORDS])[:_SLUG_CHARS].strip("-")
         names = (slug, *(f"{slug}-{number}" for number in range(2, 100)))

@@ -88,6 +88,10 @@ class Store:
         """The latest diagnosis, or None if there is none."""
         return next(iter(self.diagnoses(limit=1)), None)
 
+    def last_unanswered(self) -> Row | None:
+        """The latest diagnosis that named no cause, with its redacted log; None if none was kept."""
+        return next((row for row in self.diagnoses(limit=schema.KEPT_PASTES) if row["paste"]), None)
+
     def add_feedback(
         self, diagnosis: int | None, entry: str, verdict: Literal["right", "wrong"], note: str = ""
     ) -> int:

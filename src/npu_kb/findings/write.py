@@ -50,17 +50,35 @@ def _in_order(fields: dict[str, Any], order: list[str]) -> dict[str, Any]:
 
 
 def chosen_kb(given: str | None) -> Path:
-    """The kb folder for new entries: the given one, NPU_KB_PATH's first, the settings' first, or the checkout's."""
+    """The kb folder for new entries: the given one, NPU_KB_PATH's first, the settings' first, the checkout's.
+
+    Without any of them the user's own, which is made.
+    """
     overlays = sorted(settings.overlay_sources(), key=lambda source: source.named_by != "NPU_KB_PATH")
     folder = given or next((source.path for source in overlays), None) or _checkout_kb()
-    if folder is None:
-        raise NpuKbError("no kb folder for the entry: give --kb DIR, set NPU_KB_PATH, or run it inside a checkout")
-    kb = Path(folder)
+    kb = Path(folder) if folder else _own_kb()
     if not kb.is_dir():
         raise NpuKbError(f"{kb}: no such folder; make it, or name another kb folder")
     if not os.access(kb, os.W_OK):
         raise NpuKbError(f"{kb}: cannot be written; mend its permissions, or give --kb DIR")
     return kb
+
+
+def _own_kb() -> Path:
+    folder = locations.own_kb_directory()
+    if folder is None:
+        raise NpuKbError("no kb folder for the entry: give --kb DIR, or set NPU_KB_PATH")
+    try:
+        (Path(folder) / "entries").mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise NpuKbError(f"{folder}: cannot be made: {error.strerror}; give --kb DIR") from None
+    return Path(folder)
+
+
+def is_read(kb: Path) -> bool:
+    """Whether `why` reads this kb folder without being told."""
+    read = [locations.builtin_kb_directory(), *(source.path for source in settings.overlay_sources())]
+    return kb.resolve() in {Path(folder).resolve() for folder in read}
 
 
 def companions(kb: Path | None) -> list[Path]:

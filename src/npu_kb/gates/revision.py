@@ -29,7 +29,10 @@ class Revision:
     def __init__(self, folder: Path, base: str) -> None:
         """NpuKbError where git, the repository, the revision or the common ancestor is missing."""
         self._folder = folder.resolve()
-        self._git("rev-parse", "--show-toplevel", mend=f"{folder}: is in no git repository, so nothing can be compared")
+        mend = "so nothing can be compared; name the kb folder of a checkout by --kb"
+        self._git("rev-parse", "--show-toplevel", mend=f"{folder}: is in no git repository, {mend}")
+        if self._is_ignored():
+            raise NpuKbError(f"{folder}: is ignored by git, {mend}")
         name = self._git(
             "rev-parse", "--verify", "--quiet", "--end-of-options", f"{base}^{{commit}}",
             mend=f"{base!r}: no such git revision; fetch it, or name another",
@@ -52,6 +55,14 @@ class Revision:
         ]
         new = self._git("ls-files", "--others", "--exclude-standard", "-z", "--", ".").split("\0")
         return sorted({*found, *(Change(self._folder / path, "added") for path in new if path)})
+
+    def _is_ignored(self) -> bool:
+        """Whether git is told to overlook the folder, such as one inside .venv."""
+        try:
+            self._git("check-ignore", "--quiet", ".")
+        except NpuKbError:
+            return False
+        return True
 
     def export(self, target: Path) -> None:
         """Write the knowledge files of the folder as they were below `target`; links and odd paths are left out."""

@@ -99,11 +99,11 @@ def _value_faults(entry: Entry, foreign: bool) -> Iterator[tuple[Where, str]]:
         for j, fact in enumerate(block.fact):
             if not all(math.isfinite(bound) for bound in (fact.above, fact.below) if isinstance(bound, float)):
                 yield ("match", i, "fact", j), "has a bound that is no number; write one such as 85"
-        for where, message in _runaways(block) if foreign else ():
+        for where, message in runaways(block) if foreign else ():
             yield ("match", i, *where), message
 
 
-def _runaways(block: Block) -> Iterator[tuple[Where, str]]:
+def runaways(block: Block) -> Iterator[tuple[Where, str]]:
     """What could take its time on a line made for it."""
     for j, source in enumerate(block.regex):
         if _is_slow(source, REGEX_CHARS):

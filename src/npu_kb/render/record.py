@@ -35,10 +35,12 @@ _TEXTS: dict[str, dict[str, str]] = {
     "samples": {"en": "samples of other entries", "zh": "其他条目的样例"},
     "none": {"en": "none of {total}", "zh": "{total} 条均未命中"},
     "near": {"en": "Nearest entries", "zh": "最接近的条目"},
+    "none near": {"en": "No entry comes near.", "zh": "没有接近的条目。"},
     "text": {"en": "text", "zh": "报错"},
     "meaning": {"en": "meaning", "zh": "含义"},
     "problems": {"en": "Not written; npu-kb check finds:", "zh": "未写入，检查发现："},
     "warnings": {"en": "To be judged by you:", "zh": "请自行判断："},
+    "checking": {"en": "Checking it ...", "zh": "正在检查……"},
     "clean": {"en": "npu-kb check finds nothing.", "zh": "检查通过。"},
     "kept": {
         "en": "kept as finding {number}; go on with: npu-kb record --resume {number}",
@@ -48,6 +50,10 @@ _TEXTS: dict[str, dict[str, str]] = {
     "written": {"en": "Written: {path}", "zh": "已写入：{path}"},
     "first": {"en": "why answers this log with it first.", "zh": "why 现在首先给出该条目。"},
     "behind": {"en": "why still answers this log with {id} first.", "zh": "why 仍首先给出 {id}。"},
+    "unread": {
+        "en": "It is read by: npu-kb why --kb {kb} LOG (for good: NPU_KB_PATH={kb}, or kb = [...] in the config file).",
+        "zh": "使用时需指定目录：npu-kb why --kb {kb} 日志（长期生效：设置 NPU_KB_PATH={kb} 或写入配置文件的 kb）。",
+    },
     "commit": {"en": "To propose it:", "zh": "提交："},
     "nothing": {"en": "No unfinished findings.", "zh": "没有未完成的记录。"},
     "dropped": {"en": "Dropped finding {number}.", "zh": "已删除记录 {number}。"},
@@ -69,7 +75,7 @@ _TEXTS: dict[str, dict[str, str]] = {
     "layer": {"en": "Layer", "zh": "层次"},
     "topic": {"en": "Topic", "zh": "主题"},
     "severity": {"en": "Severity (fault, degraded, benign)", "zh": "严重程度（fault、degraded、benign）"},
-    "id": {"en": "Id (file name)", "zh": "编号（文件名）"},
+    "id": {"en": "Id (file name; it stays for ever)", "zh": "条目 ID（即文件名，发布后不再更改）"},
     "which": {"en": "Which of them (such as 1 or 1,2)", "zh": "选用哪几条（如 1 或 1,2）"},
     "allowed": {"en": "It may be: {choices}", "zh": "可选：{choices}"},
     "write?": {"en": "Write it? (y/n)", "zh": "写入？(y/n)"},
@@ -116,7 +122,7 @@ def _hit(names: list[str], total: int, lang: str) -> str:
 def near_text(near: list[Near], lang: str, width: int) -> str:
     """The nearest entries with percentages and why."""
     if not near:
-        return ""
+        return say("none near", lang) + "\n\n"
     page = Page(lang, False, width)
     page.lines.append(say("near", lang))
     for other in near:
@@ -137,9 +143,15 @@ def _line(problem: Problem) -> str:
     return "  " + printable(" ".join(str(problem).split()))
 
 
-def written_text(path: Path, repository: Path | None, id: str, first: str | None, lang: str) -> str:
-    """Where the entry stands, what `why` answers now (`first`: id of the first claim), and how to commit it."""
+def written_text(
+    path: Path, repository: Path | None, id: str, first: str | None, unread: Path | None, lang: str
+) -> str:
+    """Where the entry stands, what `why` answers now (`first`: id of the first claim), and how to commit it.
+
+    `unread` is the entry's kb folder if `why` reads it only when told.
+    """
     answer = [say("first", lang)] if first == id else [say("behind", lang, id=first)] if first else []
+    answer += [say("unread", lang, kb=shlex.quote(str(unread)))] if unread else []
     lines = [say("written", lang, path=path), *answer]
     if repository:
         file = path.resolve().relative_to(repository.resolve())
