@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tarfile
 import xml.dom.minidom
 from collections.abc import Callable
 from pathlib import Path
@@ -196,3 +197,64 @@ def test_only_the_last_run_with_a_fault_is_told(knowledge: Knowledge) -> None:
     story = story_of([*rows, quiet], knowledge)
     assert [fault.entry for fault in story.faults] == ["hbm-multi-bit-ecc-in-use"]
     assert story.earlier_runs == 1
+
+
+@pytest.mark.parametrize("ranks", ["9" * 6_000, "0" * 6_000, "9" * 16])
+@pytest.mark.parametrize("tells", ["missing", "connected"])
+def test_ranks_that_no_job_has_are_not_believed(tells: str, ranks: str, knowledge: Knowledge) -> None:
+    clues = [Clue("n1/rank_1.log", 1, 1e9, tells, {"ranks": ranks}, "x"), member(1, 4)]
+    assert story_of(clues, knowledge).faults == []
+
+
+def member(rank: int, world: int) -> Clue:
+    return Clue(f"n1/rank_{rank}.log", 1, 1e9, "member", {"rank": str(rank), "world": str(world)}, "x")
+
+
+def test_a_job_of_very_many_absent_ranks_is_told_in_linear_time(knowledge: Knowledge) -> None:
+    world = 40_000
+    clues = [member(1, world), Clue("n1/rank_1.log", 2, 1e9, "connected", {"ranks": "[1]"}, "x")]
+    assert len(story_of(clues, knowledge).faults) == world - 1
+
+
+def test_ranks_without_logs_are_one_fault(knowledge: Knowledge) -> None:
+    """As where the logs of one host of many were collected."""
+    entry = "hccl-peer-sent-no-data-in-time"
+    rows: list[Row] = [member(rank, 64) for rank in range(8)]
+    rows += [Observation(f"n1/rank_{rank}.log", 9, 0, 1e9, entry, "certain", "x", {}, 1, 9, 1e9) for rank in range(8)]
+    faults = story_of(rows, knowledge).faults
+    assert [(fault.reason, len(fault.parties)) for fault in faults] == [("no-logs", 56)]
+
+
+def test_hosts_that_only_waited_are_not_called_sound(knowledge: Knowledge) -> None:
+    entry = "hccl-peer-sent-no-data-in-time"
+    rows = [Observation(f"n{n}/app.log", 9, 0, 1e9, entry, "certain", "x", {}, 1, 9, 1e9) for n in range(3)]
+    document = cluster_document(story_of(rows, knowledge), knowledge)
+    assert not document["faults"]
+    assert "only waited for others" in cluster_text(document, Page("en", False, 80))
+    assert "等待他人" in cluster_text(document, Page("zh", False, 80))
+
+
+def test_faults_beyond_those_that_are_shown_are_counted(knowledge: Knowledge) -> None:
+    entries = ["disk-full", "hbm-multi-bit-ecc-in-use", "cann-environment-not-loaded", "aicore-exception"]
+    rows = [
+        Observation(f"n{n}/rank_{n}.log", 9, 0, 1e9 + n, entry, "certain", "x", {}, 1, 9, 1e9)
+        for n, entry in enumerate([*entries, "npu-board-temperature-alarm"])
+    ]
+    document = cluster_document(story_of(rows, knowledge), knowledge)
+    hidden = len(document["faults"]) - 4
+    assert hidden > 0 and f"and {hidden} more" in cluster_text(document, Page("en", False, 80))
+
+
+def test_an_archive_of_several_ranks_is_a_cluster_to_why(two_ranks: Path, run: Run, tmp_path: Path) -> None:
+    packed = tmp_path / "job.tgz"
+    with tarfile.open(packed, "w:gz") as archive:
+        archive.add(two_ranks, "job")
+    assert run("why", str(packed))[1].startswith("FIRST FAULT  rank 0")
+
+
+def test_a_picture_that_cannot_be_drawn_is_told_before_or_beside_the_answer(two_ranks: Path, run: Run) -> None:
+    status, out, err = run("cluster", str(two_ranks), "--plot", str(two_ranks / "node0" / "x.svg" / ".." / "y.png"))
+    assert (status, out) == (2, "") and ".svg or .html" in err
+    (two_ranks / "file").write_text("")
+    status, out, err = run("cluster", str(two_ranks), "--plot", str(two_ranks / "file" / "x.svg"))
+    assert status == 2 and out.startswith("FIRST FAULT") and "is no folder" in err

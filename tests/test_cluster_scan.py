@@ -221,7 +221,7 @@ def test_scan_writes_rows_that_can_be_read_back(tmp_path: Path, run: Run) -> Non
     out = tmp_path / "rows.jsonl"
     status, text, err = run("scan", str(tmp_path / "logs"), "--out", str(out), "--host", "node7")
     assert (status, text) == (0, "")
-    assert err == f"npu-kb: not read, binary: {tmp_path}/logs/core\n"
+    assert err == f"npu-kb: not read, or not to its end, binary: {tmp_path}/logs/core\n"
     rows = list(from_json_lines(out.read_text().splitlines(), "rows.jsonl"))
     assert [row.source for row in observations(rows)] == [f"node7:{tmp_path}/logs/a.log.gz"]
     assert json.loads(out.read_text().splitlines()[0])["schema"] == "npu-kb/scan/1"
@@ -238,7 +238,7 @@ def test_scan_says_by_its_status_that_nothing_was_found(tmp_path: Path, run: Run
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["{}/none"], "none: cannot be read: vanished; give a readable path"),
+        (["{}/none"], "none: cannot be read: No such file or directory; give a readable path"),
         (["{}", "--out", "{}/no/such/file"], "file: cannot be written: No such file or directory"),
         (["{}", "--since", "yesterday"], "must be a day or time such as 2026-11-29"),
     ],
@@ -260,3 +260,21 @@ def test_a_tree_of_many_small_files_is_read_to_its_end(tmp_path: Path) -> None:
 def test_progress_tells_share_rate_and_remaining_time() -> None:
     assert progress_text(1_260_000_000, 3_000_000_000, 3.0) == " 42%  1.3 of 3.0 GB  420 MB/s  ETA 0:04"
     assert progress_text(0, 0, 0.0).startswith("  0%")
+
+
+def test_rows_go_where_a_link_leads_and_a_folder_stays_one(tmp_path: Path, run: Run) -> None:
+    (tmp_path / "a.log").write_text(noisy({10: FAULT}))
+    (tmp_path / "link").symlink_to(tmp_path / "rows.jsonl")
+    assert run("scan", str(tmp_path / "a.log"), "--out", str(tmp_path / "link"))[0] == 0
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "rows.jsonl").stat().st_size
+    status, _, err = run("scan", str(tmp_path / "a.log"), "--out", str(tmp_path))
+    assert status == 2 and "is no regular file" in err
+    assert {path.name for path in tmp_path.iterdir()} == {"a.log", "link", "rows.jsonl"}
+
+
+@pytest.mark.parametrize(
+    ("since", "found"), [("2026-11-29T10:00", True), ("2026-11-29 10:01", False), ("2026-11-29T18:00:00+08:00", True)]
+)
+def test_moments_are_given_as_logs_write_them(tmp_path: Path, run: Run, since: str, found: bool) -> None:
+    (tmp_path / "a.log").write_text(noisy({10: FAULT}))
+    assert (ENTRY in run("scan", str(tmp_path), "--since", since)[1]) == found

@@ -108,7 +108,7 @@ def test_damaged_archives_are_told_and_do_not_end_the_run(tmp_path: Path) -> Non
     (tmp_path / "good.log").write_bytes(LINE)
     told = contents(tmp_path)
     assert told.pop("good.log") == LINE.decode()
-    assert {text.split(" (")[0] for text in told.values()} <= {"<damaged gzip", "<damaged zip", "<damaged tar"}
+    assert {text.split(" (")[0] for text in told.values()} <= {"<gzip cut off>", "<damaged zip", "<damaged tar"}
     assert {name.split("!")[0] for name in told} == {"cut.tgz", "cut.gz", "bad.zip"}
 
 
@@ -155,3 +155,16 @@ def test_whatever_looks_like_an_archive_is_read_or_told(
     path.write_bytes(magic + data)
     for text in contents(path).values():
         assert isinstance(text, str)
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+def test_what_a_cut_off_archive_still_tells_is_diagnosed(
+    tmp_path: Path, pack: Callable[[bytes], bytes], run: Callable[..., tuple[int, str, str]]
+) -> None:
+    noise = b"".join(b"%d %s\n" % (n, os.urandom(30).hex().encode()) for n in range(20_000))
+    data = pack(LINE * 3 + noise)
+    path = tmp_path / "train.log.packed"
+    path.write_bytes(data[: len(data) - 2_000])
+    status, out, err = run("why", str(path))
+    assert status == 0 and "cann-environment-not-loaded" in out
+    assert "not read to its end" in err and "cut off" in err

@@ -5,7 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import signal
+import subprocess
+import sys
 import tarfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -269,3 +273,35 @@ def test_every_command_that_is_always_run_exists() -> None:
 
     rows = yaml.safe_load((Path(locations.builtin_kb_directory()) / "commands.yaml").read_text("utf-8"))["commands"]
     assert [id for id in (*module.ALWAYS, *module._NEVER) if id not in rows] == []
+
+
+def test_an_interruption_leaves_no_command_running(
+    machine: Path, tools: Callable[[str, str], None], tmp_path: Path
+) -> None:
+    pids = tmp_path / "pids"
+    tools("npu-smi", f"echo $$ >> {pids}; /bin/sleep 60 & echo $! >> {pids}; wait")
+    out = tmp_path / "x.tar.gz"
+    arguments = ["collect", "--yes", "--root", str(machine), "--out", str(out)]
+    process = subprocess.Popen([sys.executable, "-m", "npu_kb", *arguments], stdin=subprocess.DEVNULL)
+    for _ in range(600):
+        if pids.exists() and len(pids.read_text().split()) >= 2:
+            break
+        time.sleep(0.05)
+    for _ in range(2):  # as `timeout` and impatient people do
+        process.send_signal(signal.SIGTERM)
+    assert process.wait(20) == 130
+    started = [int(pid) for pid in pids.read_text().split()]
+    assert len(started) >= 2 and not [pid for pid in started if _runs(pid)]
+    assert [path.name for path in tmp_path.iterdir() if "x.tar" in path.name or ".part" in path.name] == []
+
+
+def _runs(pid: int) -> bool:
+    """Whether it is there and no zombie, a good while after it was killed."""
+    for _ in range(40):
+        try:
+            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+                return False
+        except OSError:
+            return False
+        time.sleep(0.05)
+    return True

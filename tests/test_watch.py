@@ -42,7 +42,7 @@ def test_what_stands_there_already_is_passed_over(tmp_path: Path) -> None:
     watch = Watch([str(log)], [])
     assert told(watch) == []
     append(log, f"noise\n{OTHER}\n")
-    assert told(watch) == [("gizmo", "a.log", 2)]
+    assert told(watch) == [("gizmo", "a.log", 3)]
     assert told(Watch([str(log)], [], from_start=True)) == [("gizmo", "a.log", 3), ("quux", "a.log", 1)]
 
 
@@ -64,7 +64,7 @@ def test_a_line_is_read_when_it_is_whole(tmp_path: Path) -> None:
     append(log, FAULT[:10])
     assert told(watch) == []
     append(log, FAULT[10:] + "\n")
-    assert told(watch) == [("quux", "a.log", 1)]
+    assert told(watch) == [("quux", "a.log", 2)]
 
 
 def test_conditions_that_come_one_after_the_other_count_together(tmp_path: Path) -> None:

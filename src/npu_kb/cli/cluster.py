@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from npu_kb.cli.options import (
@@ -18,7 +19,6 @@ from npu_kb.cli.options import (
     width,
 )
 from npu_kb.cli.scan import add_selection, selected_rows
-from npu_kb.errors import NpuKbError
 
 if TYPE_CHECKING:
     from npu_kb.cluster.observation import Row
@@ -37,7 +37,7 @@ def add_telling(parser: argparse.ArgumentParser) -> None:
     """The options that say how the answer is shown."""
     parser.add_argument("--timeline", action="store_true", help="the first event of each rank, in the order of time")
     parser.add_argument("--by", choices=_BY, help="as --timeline, for each rank, host or device")
-    parser.add_argument("--plot", metavar="FILE", help="draw the timeline into FILE.svg or FILE.html")
+    parser.add_argument("--plot", type=_picture, metavar="FILE", help="draw the timeline into FILE.svg or FILE.html")
     add_output(parser, ["text", "json"])
 
 
@@ -59,12 +59,13 @@ def tell(options: argparse.Namespace, rows: Iterable[Row], knowledge: Knowledge)
     from npu_kb.render.cluster_document import cluster_document
 
     document = cluster_document(story_of(rows, knowledge), knowledge)
-    if plot := getattr(options, "plot", None):
-        _draw(document, plot)
     if options.format == "json":
         print_json(document)
     else:
         sys.stdout.write(_text(document, options))
+    if plot := getattr(options, "plot", None):
+        sys.stdout.flush()  # a picture that cannot be written takes no answer away
+        _draw(document, plot)
     return FOUND if document["faults"] else NONE
 
 
@@ -77,15 +78,18 @@ def _text(document: dict[str, Any], options: argparse.Namespace) -> str:
     return timeline_text(document, page, by) if by else cluster_text(document, page)
 
 
+def _picture(path: str) -> str:
+    if _form(path) not in ("svg", "html"):
+        raise argparse.ArgumentTypeError("draws .svg or .html; name the file so")
+    return path
+
+
+def _form(path: str) -> str:
+    return path.lower().rpartition(".")[2]
+
+
 def _draw(document: dict[str, Any], path: str) -> None:
+    from npu_kb.files import write_file
     from npu_kb.render.timeline_svg import timeline_html, timeline_svg
 
-    form = path.lower().rpartition(".")[2]
-    if form not in ("svg", "html"):
-        raise NpuKbError(f"{path}: --plot draws .svg or .html; name the file so")
-    picture = timeline_svg(document) if form == "svg" else timeline_html(document)
-    try:
-        with open(path, "w", encoding="utf-8", errors="replace") as file:  # noqa: PTH123
-            file.write(picture)
-    except OSError as error:
-        raise NpuKbError(f"{path}: cannot be written: {error.strerror}; give another file") from None
+    write_file(Path(path), timeline_svg(document) if _form(path) == "svg" else timeline_html(document))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import signal
 import sys
+from typing import NoReturn
 
 from npu_kb.cli.options import (
     FOUND,
@@ -51,6 +53,8 @@ def run(options: argparse.Namespace) -> int:
 
         if not agrees(say("ask", language(options), path=out)):
             return NONE
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _interrupt)
     request = Request(out, options.log, options.topic, options.since, options.root, options.max_mb)
     try:
         document = keep(request, load_knowledge(options), os.environ, progress)
@@ -61,6 +65,13 @@ def run(options: argparse.Namespace) -> int:
     else:
         sys.stdout.write(collected_text(out, document, language(options), colour(options), width()))
     return FOUND
+
+
+def _interrupt(*_: object) -> NoReturn:
+    """End as by Ctrl-C, once: a second one would leave commands running and half an archive behind."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    raise KeyboardInterrupt
 
 
 def _default_name() -> str:

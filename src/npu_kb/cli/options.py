@@ -69,9 +69,14 @@ def overlay_folders(options: argparse.Namespace) -> list[str]:
 
 
 def _warn(left_out: str) -> None:
+    warn(f"left out: {left_out}")
+
+
+def warn(text: str) -> None:
+    """One line on standard error, whatever stands in the text."""
     from npu_kb.intake.clean import printable
 
-    print(f"npu-kb: warning: left out: {printable(left_out)}", file=sys.stderr)
+    print(f"npu-kb: warning: {printable(text)}", file=sys.stderr)
 
 
 def language(options: argparse.Namespace) -> str:

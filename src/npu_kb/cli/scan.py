@@ -6,8 +6,10 @@ import argparse
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
+from io import TextIOWrapper
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from npu_kb.cli.options import FOUND, NONE, load_knowledge, overlay_folders, positive
@@ -45,8 +47,8 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
 def _moment(text: str) -> float:
     from npu_kb.cluster.times import read_time
 
-    time = read_time(text)
-    time = read_time(f"{text} 00:00:00") if time is None else time
+    times = (read_time(text + rest) for rest in ("", ":00", " 00:00:00"))
+    time = next((time for time in times if time is not None), None)
     if time is None:
         raise argparse.ArgumentTypeError("must be a day or time such as 2026-11-29 or 2026-11-29T08:00:00")
     return time
@@ -117,27 +119,26 @@ class Tally:
         for reason, names in self._skipped.items():
             count = self._counts[reason]
             more = f" and {count - len(names)} more" if count > len(names) else ""
-            print(printable(f"npu-kb: not read, {reason}: {', '.join(names)}{more}"), file=sys.stderr)
+            what = f"{reason}: {', '.join(names)}{more}"
+            print(printable(f"npu-kb: not read, or not to its end, {what}"), file=sys.stderr)
 
 
 @contextmanager
 def _output(path: str | None) -> Iterator[TextIO]:
-    """Standard output, or a file that is there only when it is whole."""
+    """Standard output, a pipe or a device, or a file that is there only when it is whole."""
+    from npu_kb.files import real, replacing
+
     if path is None:
         yield sys.stdout
         return
-    special = os.path.exists(path) and not os.path.isfile(path)  # noqa: PTH110, PTH113
-    part = path if special else f"{path}.{os.getpid()}.part"
+    target = real(Path(path))
+    special = target.exists() and not target.is_file() and not target.is_dir()
     try:
-        out = open(part, "w", encoding="utf-8", errors="backslashreplace")  # noqa: PTH123, SIM115
+        with open(path, "wb") if special else replacing(Path(path)) as file:  # noqa: PTH123
+            out = TextIOWrapper(file, encoding="utf-8", errors="backslashreplace", write_through=True)
+            yield out
+            out.detach()
+    except BrokenPipeError:
+        raise
     except OSError as error:
         raise NpuKbError(f"{path}: cannot be written: {error.strerror}; give --out another place") from None
-    try:
-        with out:
-            yield out
-        if not special:
-            os.replace(part, path)  # noqa: PTH105
-    finally:
-        if not special:
-            with suppress(OSError):
-                os.unlink(part)  # noqa: PTH108

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from npu_kb.cli.options import (
     load_knowledge,
     print_json,
     unknown_id,
+    warn,
     width,
 )
 from npu_kb.errors import NpuKbError
@@ -65,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
 
         return run_on_all(options, options.files)
     knowledge = load_knowledge(options)
-    log = read_logs(options.files, LiteralInterest(knowledge.literals))
+    log = read_logs(options.files, LiteralInterest(knowledge.literals), warn)
     machine = None if options.env is None else _machine(options.env, knowledge)
     known = machine.known if machine else None
     if options.explain:
@@ -109,17 +109,20 @@ def _machine(file: str, knowledge: Knowledge) -> Machine:
 
 
 def _several_ranks(options: argparse.Namespace) -> bool:
-    """Whether folders are given whose files are named as those of several ranks or hosts are."""
-    if options.explain or options.issue or options.format == "markdown" or not any(map(os.path.isdir, options.files)):
+    """Whether folders or archives are given whose files are named as those of several ranks or hosts are."""
+    if options.explain or options.issue or options.format == "markdown":
+        return False
+    from npu_kb.intake.sources import is_folder_or_archive
+
+    if not any(map(is_folder_or_archive, options.files)):
         return False
     from npu_kb.cluster.names import is_cluster
-    from npu_kb.intake.tree import log_files
+    from npu_kb.intake.archives import names_below
 
     try:
-        below = [os.path.relpath(file.name, path) for path in options.files for file in log_files([path])]
+        return is_cluster([name for path in options.files for name in names_below(path)])
     except OSError:
         return False  # whoever reads the files says why not
-    return is_cluster(below)
 
 
 def _account(options: argparse.Namespace, log: LogText, knowledge: Knowledge, known: Known | None) -> int:

@@ -164,7 +164,9 @@ _NEEDED = {
     "stamp": (("zone", "year"),),
 }
 _NUMBER = re.compile(r"\d{1,9}")
-_MOST_RANKS = 1_000_000
+_DIGITS = 16
+"""Of a rank in a list of the connected, with its zeros in front."""
+_MOST_RANKS = 100_000
 
 
 def is_sound(clue: Clue) -> bool:
@@ -172,6 +174,8 @@ def is_sound(clue: Clue) -> bool:
     values = clue.values
     enough = any(all(name in values for name in names) for names in _NEEDED.get(clue.tells, ()))
     numbers = all(_NUMBER.fullmatch(values[name]) for name in ("rank", "world", "device", "pid") if name in values)
+    listed_ranks = re.findall(r"\d+", values.get("ranks", ""))
+    numbers = numbers and all(len(rank) <= _DIGITS and int(rank) <= _MOST_RANKS for rank in listed_ranks)
     zone = re.fullmatch(r"none|-?\d{1,6}", values.get("zone", "none"))
     listed = "listed" not in values or all(name in values for name in ("rank", "device", "server"))
     return bool(enough and numbers and zone and listed) and all(

@@ -159,7 +159,7 @@ def plan_for(
     try:
         sample, total = sample_of(log_files(paths, globs))
     except OSError as error:
-        raise NpuKbError(f"{error.filename}: cannot be read: {why_not(error)}; give a readable path") from None
+        raise NpuKbError(f"{error.filename}: cannot be read: {error.strerror}; give a readable path") from None
     folders = tuple(map(str, overlays))
     needles = _known(folders)[1]
     return Plan(folders, needles.fingerprint, engine, needles.anchors(sample), window), total

@@ -180,13 +180,15 @@ def _earlier(one: float | None, other: float | None) -> bool:
 def merged_hosts(who: Who, suspects: list[Suspect]) -> list[Suspect]:
     """The suspects, with the host in place of its ranks where all of them (at least two) are suspected."""
     on_host = Counter(party.host for party in who.ranks.values())
-    merged: list[Suspect] = []
+    groups: dict[tuple[str, str], list[Suspect]] = defaultdict(list)
     for suspect in suspects:
-        host, reason = suspect.party.host, suspect.reason
-        same = [s for s in suspects if s.party.host == host and s.reason == reason and s.party.rank is not None]
+        groups[suspect.party.host, suspect.reason].append(suspect)
+    merged: list[Suspect] = []
+    for (host, _), group in groups.items():
+        same = [suspect for suspect in group if suspect.party.rank is not None]
         if host and len(same) >= 2 and len(same) == on_host[host] and len(on_host) > 1:
             by = frozenset().union(*(s.by for s in same)) - {s.party.name for s in same}
             merged.append(same[0]._replace(party=Party(host), by=by))
         else:
-            merged.append(suspect)
+            merged += group
     return _joined(merged)

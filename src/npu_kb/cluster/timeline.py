@@ -115,7 +115,17 @@ def _faults(events: list[Event], roots: list[Event], hints: list[Event], suspect
             named[_group(own, last_waits)].append(suspect)
         else:
             faults.append(_of_suspect(suspect, _first_of(hints, suspect)))
+    faults = _without_logs_together(faults)
     return faults + [_of_events(group, events, named[group]) for group, events in groups.items()]
+
+
+def _without_logs_together(faults: list[Fault]) -> list[Fault]:
+    """Parties of which there are no logs are one finding: where one host was collected they are most of the job."""
+    missing = [fault for fault in faults if fault.reason == "no-logs" and not fault.events]
+    if len(missing) < 2:
+        return faults
+    together = missing[0]._replace(parties=tuple(party for fault in missing for party in fault.parties))
+    return [together, *(fault for fault in faults if fault not in missing)]
 
 
 def _group(event: Event, last_waits: dict[Party, float | None]) -> tuple[str, bool]:

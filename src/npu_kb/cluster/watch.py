@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from npu_kb.cluster.observation import Observation
@@ -28,6 +29,8 @@ class _Followed:
 
     def __init__(self, offset: int) -> None:
         self.offset, self.lines = offset, 0
+        self.unread = offset
+        """Bytes at its start that were passed over; their lines are counted only when a fault is told."""
         self.seen: Sightings | None = None
         self.seen_from = offset
         self.is_log = True
@@ -118,15 +121,27 @@ class Watch:
         if seen.offset - log.seen_from > _MEMORY or not seen.counts:
             log.seen = None
         if seen.counts != before:
-            yield from self._new_faults(seen)
+            yield from self._new_faults(seen, file.path, log.unread)
 
-    def _new_faults(self, seen: Sightings) -> Iterator[Told]:
+    def _new_faults(self, seen: Sightings, path: str, unread: int) -> Iterator[Told]:
         for row in self._scanner.rows_of(seen):
             if isinstance(row, Observation) and row.verdict in CLAIMS and row.entry not in self._told:
                 entry = self._scanner.knowledge.entry(row.entry) or {}
                 self._told.add(row.entry)
                 if entry.get("severity") != "benign":
+                    above = _lines_in(path, unread)
+                    row = row._replace(line=row.line + above, last_line=row.last_line + above)
                     yield Told(row, entry.get("title", {}))
+
+
+def _lines_in(path: str, size: int) -> int:
+    """The ends of lines in a file's first bytes, as far as they can be read."""
+    count = 0
+    with suppress(OSError), open(path, "rb", 0) as stream:
+        while size > 0 and (data := stream.read(min(size, _CHUNK))):
+            count += data.count(b"\n")
+            size -= len(data)
+    return count
 
 
 def _whole_lines(data: bytes) -> bytes:

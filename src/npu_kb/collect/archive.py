@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import io
-import os
 import re
 import tarfile
-import tempfile
 import time
-from contextlib import suppress
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 
 from npu_kb.errors import NpuKbError
+from npu_kb.files import replacing
 
 _UNSAFE = re.compile(r"[^\w.+=@-]")
 
@@ -33,11 +32,13 @@ class Archive:
         if self.path.exists() or self.path.is_symlink():
             raise NpuKbError(f"{self.path}: exists already and is never overwritten; give another --out")
         try:
-            handle, self._part = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}-", suffix=".part")
+            with ExitStack() as stack:
+                file = stack.enter_context(replacing(self.path, 0o600, new=True))
+                tar = tarfile.open(fileobj=file, mode="w:gz", compresslevel=6, format=tarfile.PAX_FORMAT)
+                self._tar = stack.enter_context(tar)
+                self._stack = stack.pop_all()
         except OSError as error:
             raise self._failure(error) from None
-        self._file = os.fdopen(handle, "wb")
-        self._tar = tarfile.open(fileobj=self._file, mode="w:gz", compresslevel=6, format=tarfile.PAX_FORMAT)
         return self
 
     def add(self, name: str, data: bytes, changed: float | None = None) -> str:
@@ -58,28 +59,13 @@ class Archive:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            if kind is None:
-                self._finish()
+            self._stack.__exit__(kind, error, trace)
         except OSError as failure:
             raise self._failure(failure) from None
-        finally:
-            with suppress(OSError):
-                self._file.close()
-            Path(self._part).unlink(missing_ok=True)
-
-    def _finish(self) -> None:
-        self._tar.close()
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        try:
-            os.link(self._part, self.path)
-        except FileExistsError:
-            raise
-        except OSError:  # a file system without links, such as a USB stick's
-            Path(self._part).rename(self.path)
 
     def _failure(self, error: OSError) -> NpuKbError:
-        return NpuKbError(f"{self.path}: cannot be written: {error.strerror}; make room or give another --out")
+        why = error.strerror or "exists already"
+        return NpuKbError(f"{self.path}: cannot be written: {why}; make room or give another --out")
 
 
 def checksum(data: bytes) -> str:

@@ -11,9 +11,10 @@ import os
 import stat
 import sys
 from collections.abc import Iterator
+from itertools import islice
 from typing import IO, Any, BinaryIO, NamedTuple, cast
 
-from npu_kb.intake.tree import LogFile, Skipped, why_not
+from npu_kb.intake.tree import LogFile, Skipped, log_files, why_not
 
 HEAD = 512
 """Bytes that tell the kind of a file."""
@@ -29,6 +30,9 @@ _DEEPEST = 2
 _COMPRESSED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 _RECORD = "record"
 """A snapshot, a manifest, an answer: what npu-kb itself wrote shows no fault."""
+_RECORD_REASON = "written by npu-kb, no log"
+_MOST_NAMES = 300
+"""Of an archive: to come to the next name, what lies before it has to be unpacked."""
 _PIECE = 1 << 18
 
 
@@ -74,7 +78,7 @@ class _Metered(io.RawIOBase):
         except Unreadable:
             raise
         except Exception as error:  # what damaged data makes the unpackers raise has no common class
-            raise Unreadable(f"damaged {self._kind} ({type(error).__name__})") from None
+            raise Unreadable(_damaged(self._kind, error)) from None
         self._budget.spend(len(data))
         buffer[: len(data)] = data
         return len(data)
@@ -121,6 +125,19 @@ def logs_in(file: LogFile) -> Iterator[Log | Skipped]:
         yield Skipped(file.name, why_not(error))
 
 
+def names_below(path: str) -> list[str]:
+    """The names of the logs in a folder, or of the first ones in an archive; none of an archive that npu-kb made."""
+    if os.path.isdir(path):
+        return [os.path.relpath(file.name, path) for file in log_files([path])]
+    names = []
+    for log in islice(logs_in(LogFile(path, path, 0)), _MOST_NAMES):
+        if isinstance(log, Log):
+            names.append(log.name.removeprefix(f"{path}!"))
+        elif log.reason == _RECORD_REASON:
+            return []
+    return names
+
+
 def _opened(path: str) -> io.BufferedReader:
     """A file that is regular or a pipe, whatever else it was when it was listed."""
     if path == "-":
@@ -139,7 +156,7 @@ def _logs(name: str, stream: io.BufferedReader, budget: _Budget, depth: int) -> 
     if not kind:
         yield Log(name, stream)
     elif kind == _RECORD:
-        yield Skipped(name, "written by npu-kb, no log")
+        yield Skipped(name, _RECORD_REASON)
     elif depth >= _DEEPEST:
         yield Skipped(name, "archive in an archive in an archive")
     else:
@@ -148,7 +165,11 @@ def _logs(name: str, stream: io.BufferedReader, budget: _Budget, depth: int) -> 
         except Unreadable as error:
             yield Skipped(name, why_not(error))
         except Exception as error:  # as in _Metered
-            yield Skipped(name, f"damaged {kind} ({type(error).__name__})")
+            yield Skipped(name, _damaged(kind, error))
+
+
+def _damaged(kind: str, error: Exception) -> str:
+    return f"{kind} cut off" if isinstance(error, EOFError) else f"damaged {kind} ({type(error).__name__})"
 
 
 def _unpacked_logs(

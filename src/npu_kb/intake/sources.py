@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
-from typing import BinaryIO, Protocol
+from collections.abc import Callable, Iterator
+from typing import BinaryIO, Protocol, cast
 
 from npu_kb.errors import NpuKbError
 from npu_kb.intake.clean import decode
@@ -14,6 +14,8 @@ from npu_kb.intake.logtext import MAX_LINE, Line, LogText, lines_of
 WHOLE_BYTES = 2_000_000
 """Up to this size a log is read whole; of a larger one the lines around possible evidence are kept."""
 _CHUNK = 1 << 19
+_PIECE = 1 << 12
+"""Bytes that are lost at most where a stream cannot be read on."""
 _OVERLAP = 2_000
 _CONTEXT = 12
 """Lines kept before and after a line of interest."""
@@ -30,19 +32,22 @@ class Interest(Protocol):
         """Indexes of the lines of interest, at most some of each kind over the whole log."""
 
 
-def read_logs(names: list[str], interest: Interest) -> LogText:
-    """All files (`-` is standard input, a folder all files in it) as one log; NpuKbError with the mend if one fails."""
+def read_logs(names: list[str], interest: Interest, warn: Callable[[str], None] = lambda text: None) -> LogText:
+    """All files (`-` is standard input, a folder all files in it) as one log; NpuKbError with the mend if one fails.
+
+    `warn` is told of an archive of which something could not be read, and why.
+    """
     lines: list[Line] = []
     for name in names or ["-"]:
         try:
             for path in files_in(name) if name != "-" and os.path.isdir(name) else [name]:
-                lines += _read_one(path, interest)
+                lines += _read_one(path, interest, warn)
         except OSError as error:
             raise NpuKbError(f"{name}: cannot be read: {error.strerror}; give a readable file or `-`") from None
     return LogText(lines)
 
 
-def _read_one(name: str, interest: Interest) -> list[Line]:
+def _read_one(name: str, interest: Interest, warn: Callable[[str], None]) -> list[Line]:
     if name == "-":
         if sys.stdin is None:
             raise NpuKbError("standard input is closed; give a file, or paste into it")
@@ -52,13 +57,26 @@ def _read_one(name: str, interest: Interest) -> list[Line]:
     with open(name, "rb") as stream:
         if not kind_of(stream.peek(HEAD)[:HEAD]):
             return read_stream(stream, name, interest)
-    return _read_members(name, interest)
+    return _read_members(name, interest, warn)
 
 
-def _read_members(name: str, interest: Interest) -> list[Line]:
+def is_folder_or_archive(name: str) -> bool:
+    """Whether several logs may be in it; a pipe is not looked into."""
+    if not os.path.isfile(name):
+        return os.path.isdir(name)
+    from npu_kb.intake.archives import HEAD, kind_of
+
+    try:
+        with open(name, "rb") as stream:
+            return bool(kind_of(stream.read(HEAD)))
+    except OSError:
+        return False
+
+
+def _read_members(name: str, interest: Interest, warn: Callable[[str], None]) -> list[Line]:
     """The lines of all logs in an archive, as far as they are not too many; OSError if there are none at all."""
     from npu_kb.intake.archives import Unreadable, logs_in
-    from npu_kb.intake.tree import LogFile, Skipped, why_not
+    from npu_kb.intake.tree import LogFile, Skipped
 
     lines: list[Line] = []
     reasons: list[str] = []
@@ -67,11 +85,11 @@ def _read_members(name: str, interest: Interest) -> list[Line]:
         if isinstance(log, Skipped):
             reasons.append(log.reason)
             continue
-        try:
-            found = read_stream(log.stream, log.name, interest)
-        except OSError as error:
-            reasons.append(why_not(error))
-            continue
+        whole = _AsFarAsGood(log.stream)
+        found = read_stream(cast(BinaryIO, whole), log.name, interest)
+        if whole.trouble:
+            reasons.append(whole.trouble)
+            warn(f"{log.name}: not read to its end: {whole.trouble}")
         lines += found
         size += sum(len(line.text) for line in found)
         if size > _KEPT_OF_ARCHIVE:
@@ -79,6 +97,26 @@ def _read_members(name: str, interest: Interest) -> list[Line]:
     if reasons and not lines:
         raise Unreadable(reasons[0])
     return lines
+
+
+class _AsFarAsGood:
+    """A stream that ends where it cannot be read on: a log that was cut off while it was packed still tells much."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self.trouble = ""
+
+    def read(self, size: int = -1, /) -> bytes:
+        """As of the stream, and nothing once that failed."""
+        from npu_kb.intake.tree import why_not
+
+        data = bytearray()
+        try:
+            while not self.trouble and len(data) < size and (part := self._stream.read(min(size - len(data), _PIECE))):
+                data += part
+        except OSError as error:
+            self.trouble = why_not(error)
+        return bytes(data)
 
 
 def files_in(folder: str) -> list[str]:
