@@ -27,6 +27,7 @@ def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monke
         "XDG_CACHE_HOME",
         "XDG_STATE_HOME",
         "XDG_CONFIG_HOME",
+        "XDG_DATA_HOME",
         "LC_ALL",
         "LC_MESSAGES",
         "NO_COLOR",

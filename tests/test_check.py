@@ -303,6 +303,10 @@ def test_bad_bases_are_one_line_each(
     outside = tmp_path.parent / f"{tmp_path.name}-outside"
     outside.mkdir()
     assert "is in no git repository" in err("--changed", "HEAD", "--kb", str(outside))
+    ignored = repository / ".venv" / "kb"
+    ignored.mkdir(parents=True)
+    (repository / ".gitignore").write_text(".venv/\n")
+    assert "is ignored by git, so nothing can be compared" in err("--changed", "HEAD", "--kb", str(ignored))
     monkeypatch.setenv("PATH", "/nowhere")
     assert "git is not installed" in err("--changed", "HEAD")
 

@@ -215,14 +215,12 @@ def test_a_finding_is_dropped(run: Run, overlay: Path) -> None:
 
 def test_the_log_of_the_last_diagnosis(run: Run, overlay: Path) -> None:
     status, _, err = run("record", "--last", "--kb", str(overlay))
-    assert status == 2 and "is not known; give the log as FILE" in err
+    assert status == 2 and "no diagnosis without an answer was kept; give the log as FILE" in err
     with Store.open() as store:
         store.add_diagnosis(["-"], [], [], {}, LOG)
-    assert run("record", "--last", "--kb", str(overlay), *options())[0] == 0
-    with Store.open() as store:
         store.add_diagnosis(["-"], [{"id": "x", "verdict": "certain"}], [], {}, None)
-    status, _, err = run("record", "--last", "--kb", str(overlay))
-    assert status == 2 and "named a cause, so its log was not kept" in err
+    status, _, err = run("record", "--last", "--kb", str(overlay), *options())
+    assert status == 0 and err.startswith("npu-kb: diagnosis 1 of ")
 
 
 def test_what_is_answered_already_is_said_first_and_needs_a_word(run: Run, overlay: Path) -> None:
@@ -330,11 +328,14 @@ def test_a_dry_run_writes_nothing(run: Run, overlay: Path) -> None:
 
 
 def test_where_the_entry_goes(
-    run: Run, kb: Path, overlay: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, kb: Path, overlay: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir("/")
-    status, _, err = run("record", "-", *options(), stdin=LOG)
-    assert status == 2 and "give --kb DIR, set NPU_KB_PATH, or run it inside a checkout" in err
+    assert run("record", "-", *options(id="my-own"), stdin=LOG)[0] == 0
+    own = own_home / ".local" / "share" / "npu-kb" / "kb"
+    assert [path.stem for path in written(own)] == ["my-own"]
+    assert "my-own" in run("why", "-", stdin=LOG)[1]
+    shutil.rmtree(own)
     monkeypatch.setenv("NPU_KB_PATH", str(overlay))
     assert run("record", "-", *options(), stdin=LOG)[0] == 0 and len(written(overlay)) == 1
     monkeypatch.delenv("NPU_KB_PATH")
@@ -517,3 +518,15 @@ def test_bad_use_is_one_line(run: Run, overlay: Path, log_file: str) -> None:
     ):
         status, _, err = run(*arguments)
         assert status == 2 and said in err and len(err.splitlines()) == 1
+
+
+def test_an_entry_that_why_reads_only_when_told_says_so(
+    run: Run, overlay: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, out, _ = run("record", "-", "--kb", str(overlay), *options(), stdin=LOG)
+    assert f"It is read by: npu-kb why --kb {overlay} LOG" in out
+    monkeypatch.setenv("NPU_KB_PATH", str(overlay))
+    _, out, _ = run(
+        "record", "-", "--yes", *options(id="second"), stdin="RuntimeError: the gizmo lamp of npu 3 is out\n"
+    )
+    assert "Written: " in out and "It is read by" not in out

@@ -15,6 +15,8 @@ from npu_kb import locations
 from npu_kb.errors import NpuKbError
 
 LANGUAGES = ("en", "zh", "both")
+OWN = "npu-kb record"
+"""What names the folder of the user's own entries."""
 _NAMES = ("kb", "lang")
 
 
@@ -32,7 +34,7 @@ def overlay_sources(given: Iterable[str] = ()) -> list[Source]:
     """
     sources = [source for file in locations.config_files() for source in _folders(file)]
     own = locations.own_kb_directory()
-    sources += [Source(own, "npu-kb record")] if own and os.path.isdir(own) else []
+    sources += [Source(own, OWN)] if own and os.path.isdir(own) else []
     path = os.environ.get("NPU_KB_PATH", "")
     sources += [Source(part, "NPU_KB_PATH") for part in path.split(os.pathsep) if part]
     for folder in given:

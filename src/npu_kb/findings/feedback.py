@@ -19,7 +19,7 @@ def report(
 
     The store's row of it, with all reports on the entry as "right" and "wrong" and what follows as "demoted".
     """
-    row = _diagnosis(store, diagnosis)
+    row = known_diagnosis(store, diagnosis) if diagnosis else store.last_diagnosis()
     answers = [match["id"] for match in row["matches"]] if row else []
     if entry is None and not answers:
         what = f"diagnosis {row['id']} named no entry" if row else "nothing was diagnosed here yet"
@@ -38,9 +38,8 @@ def report(
     }
 
 
-def _diagnosis(store: Store, number: int | None) -> dict[str, Any] | None:
-    if number is None:
-        return store.last_diagnosis()
+def known_diagnosis(store: Store, number: int) -> dict[str, Any]:
+    """The diagnosis of this number; NpuKbError if there is none."""
     if row := store.diagnosis(number):
         return row
     raise NpuKbError(f"there is no diagnosis {number}; `npu-kb history` lists them")

@@ -54,7 +54,8 @@ def chosen_kb(given: str | None) -> Path:
 
     Without any of them the user's own, which is made.
     """
-    overlays = sorted(settings.overlay_sources(), key=lambda source: source.named_by != "NPU_KB_PATH")
+    named = (source for source in settings.overlay_sources() if source.named_by != settings.OWN)
+    overlays = sorted(named, key=lambda source: source.named_by != "NPU_KB_PATH")
     folder = given or next((source.path for source in overlays), None) or _checkout_kb()
     kb = Path(folder) if folder else _own_kb()
     if not kb.is_dir():
