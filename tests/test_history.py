@@ -318,3 +318,13 @@ def test_stats_count_topics_entries_versions_weeks_and_what_never_occurs(run: Ru
     assert f"{len(document['never_named'])} of {total} entries" in text
     assert document["never_named"][-1] in run("stats", "--all")[1] and document["never_named"][-1] not in text
     assert json.loads(run("stats", "--format", "json", "--since", "2026-01-01")[1])["diagnoses"] == 2
+
+
+def test_a_number_names_a_diagnosis(run: Run) -> None:
+    run("why", "-", stdin="ImportError: libhccl.so: cannot open shared object file: No such file or directory")
+    run("why", "-", stdin="all is well")
+    status, out, _ = run("history", "1")
+    assert (status, "cann-environment-not-loaded" in out, "no answer" in out) == (0, True, False)
+    assert "Marked as wrong: cann-environment-not-loaded" in run("feedback", "wrong", "1")[1]
+    for words in (["history", "9"], ["feedback", "wrong", "9"]):
+        assert run(*words)[::2] == (2, "npu-kb: there is no diagnosis 9; `npu-kb history` lists them\n")

@@ -228,7 +228,7 @@ def test_the_text_says_the_sum_the_change_and_every_pair(lang: str, knowledge: K
     found = judge({"torch": "2.0.1", "torch_npu": "2.1.0", "cann": "7.0.0"}, [], {}, knowledge)
     text = " ".join(judgement_text(found, lang, False, 100).split())
     assert ("These versions do not all go together." in text) == (lang != "zh")
-    assert ("这些版本并不完全配套。" in text) == (lang != "en")
+    assert ("当前版本组合不完全配套。" in text) == (lang != "en")
     assert "pip install torch==2.1.0" in text
     assert "torch_npu 2.1.0 - CANN 7.0.0" in text
 

@@ -14,7 +14,8 @@ import pytest
 
 from npu_kb.errors import KnowledgeError
 from npu_kb.knowledge import cachefolder
-from npu_kb.knowledge.fulltext import SearchIndex
+from npu_kb.knowledge.base import Knowledge
+from npu_kb.knowledge.fulltext import SearchIndex, open_index
 from npu_kb.knowledge.synonyms import read_synonyms
 from npu_kb.render.search import search_command
 
@@ -98,6 +99,39 @@ def ids(index: SearchIndex, query: str) -> list[str]:
 )
 def test_the_right_entry_comes_first(index: SearchIndex, query: str, expected: str) -> None:
     assert ids(index, query)[0] == expected
+
+
+@pytest.mark.parametrize(
+    ("query", "general"),
+    [
+        ("显存不足", {"npu-out-of-memory-in-process"}),
+        ("out of memory", {"npu-out-of-memory-in-process"}),
+        ("hccl超时", {"hccl-notify-wait-timeout", "hccl-link-setup-timeout"}),
+        ("hccl timeout", {"hccl-notify-wait-timeout", "hccl-link-setup-timeout"}),
+        ("版本不匹配", {"torch-npu-built-for-other-torch", "driver-firmware-mismatch"}),
+        ("version mismatch", {"driver-firmware-mismatch"}),
+        ("掉卡", {"npu-missing-from-pcie"}),
+        ("device lost", {"npu-missing-from-pcie"}),
+    ],
+)
+def test_the_commonest_words_find_the_general_entries(knowledge: Knowledge, query: str, general: set[str]) -> None:
+    assert general <= {hit.id for hit in open_index(knowledge).search(query, 3)}
+
+
+def test_of_like_entries_the_one_that_others_name_comes_first() -> None:
+    likes = [entry(id, "The widget stops", "部件停止") for id in ("a-special", "b-special", "general")]
+    for special in likes[:2]:
+        special["related"] = ["general"]
+    index = SearchIndex.open(likes, None)
+    assert ids(index, "widget") == ["general", "a-special", "b-special"]
+    assert ids(index, "a-special")[0] == "a-special"
+    index.close()
+
+
+def test_a_topic_is_found_by_its_name_in_either_language() -> None:
+    index = SearchIndex.open([entry("x", "-", "-", topic_names={"en": "Time-outs", "zh": "超时"})], None)
+    assert ids(index, "超时") == ids(index, "time-outs") == ["x"]
+    index.close()
 
 
 @pytest.mark.parametrize("query", ["device-memory-full", "npu-oom", "Device-Memory-Full.yaml", "show npu-oom please"])

@@ -138,7 +138,7 @@ def test_the_command_tells_json_lines_and_ends_by_a_signal(tmp_path: Path, own_k
         process.send_signal(signal.SIGTERM)
         told_on_stderr = process.stderr.read()
     assert (row["schema"], row["entry"], row["line"]) == ("npu-kb/watch/1", "quux", 2)
-    assert (process.returncode, told_on_stderr) == (0, "")
+    assert (process.returncode, told_on_stderr) == (0, "npu-kb: following 1 file.\n")
 
 
 def test_the_command_ends_after_its_time_and_with_the_first_fault(

@@ -98,6 +98,46 @@ def test_nothing_certain_decodes_codes_and_says_what_to_capture(run: Run) -> Non
     assert "Capture next" in out and "$ " in out
 
 
+PACKAGES = "Package Version\n------- -------\ntorch 2.5.1\ntorch-npu 2.1.0.post12\n"
+TABLE = """\
+| npu-smi 24.1.rc2                 Version: 24.1.rc2                                            |
+| NPU   Name                | Health        | Power(W)    Temp(C)           Hugepages-Usage(page)|
+| 0     910B3               | OK            | 90.1        46                0    / 0             |
+| 0                         | 0000:C1:00.0  | 0           0    / 0          3400 / 65536         |
+"""
+
+
+def test_pasted_versions_that_do_not_go_together_are_told(run: Run) -> None:
+    status, out, _ = run("why", stdin=PACKAGES)
+    assert status == 0
+    assert "UNSUPPORTED  torch_npu 2.1.0.post12 - torch 2.5.1" in out
+    assert "pip install torch==2.1.0" in out
+    assert "pip list" not in out
+    assert "不支持  torch_npu" in run("why", "--lang", "zh", stdin=PACKAGES)[1]
+    document = json.loads(run("why", "--format", "json", stdin=PACKAGES)[1])
+    assert document["judgement"]["state"] == "unsupported"
+    assert not any(match["verdict"] != "possible" for match in document["matches"])
+
+
+@pytest.mark.parametrize("log", ["torch 2.1.0\ntorch-npu 2.1.0.post12\n", "torch 2.5.1\n", PACKAGES + PASTE])
+def test_no_versions_are_told_that_fit_or_stand_beside_a_claim(run: Run, log: str) -> None:
+    assert "judgement" not in json.loads(run("why", "--format", "json", stdin=log)[1])
+
+
+def test_what_was_pasted_is_not_asked_for(run: Run) -> None:
+    asked = [step["run"] for step in json.loads(run("why", "--format", "json", stdin=TABLE + PACKAGES)[1])["next"]]
+    assert asked
+    assert not [command for command in asked if command.startswith(("pip list", "npu-smi info"))]
+
+
+@pytest.mark.parametrize(("lang", "heading"), [("en", "Capture next"), ("zh", "建议继续采集")])
+def test_a_plain_sentence_is_answered_with_the_general_next_steps(run: Run, lang: str, heading: str) -> None:
+    status, out, _ = run("why", "--lang", lang, stdin="it broke again, please help\n")
+    assert status == 1
+    assert heading in out
+    assert all(f"$ {command}" in out for command in ("grep", "pip list", "npu-smi info"))
+
+
 @pytest.mark.parametrize("colour", ["always", "never"])
 def test_text_fits_80_columns_in_both_languages(run: Run, colour: str) -> None:
     for lang in ("en", "zh", "both"):

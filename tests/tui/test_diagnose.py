@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from textual.pilot import Pilot
 from textual.widgets import DirectoryTree, Input, Static
 
+from npu_kb import locations
 from npu_kb.findings.store import Store
 from npu_kb.tui.app import KnowledgeApp
 from npu_kb.tui.screens.command import ConfirmDialog, OutputDialog
@@ -15,6 +18,7 @@ from npu_kb.tui.widgets.entry_view import EntryView
 from npu_kb.tui.widgets.item_list import ItemList
 from npu_kb.tui.widgets.log_view import LogView
 
+HERE = Path(__file__).parent
 Shown = Callable[[KnowledgeApp], str]
 ROOT, FOLLOWS = "demo-libraries-not-loaded", "demo-wait-timed-out"
 
@@ -40,6 +44,54 @@ def test_causes_are_ranked_and_their_evidence_is_marked(drive, settle, log_file:
         assert list(dict.fromkeys(heads)) == [ROOT, "demo-harmless-notice", FOLLOWS]
         assert log(pilot).evidence == {2, 5, 6}
         assert log(pilot).line_number == 5
+
+    drive(script, files=[log_file])
+
+
+@pytest.fixture
+def long_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The root cause of the log is told at length."""
+    kb = tmp_path / "long-kb"
+    shutil.copytree(HERE / "kb", kb)
+    entry = kb / "entries" / "cann" / f"{ROOT}.yaml"
+    cause = "Beginning of the cause. " + "The library path of this shell lacks the folder. " * 15 + "End of the cause."
+    entry.write_text(entry.read_text("utf-8").replace("`set_env.sh` was not sourced in this shell.", cause), "utf-8")
+    monkeypatch.setattr(locations, "builtin_kb_directory", lambda: str(kb))
+
+
+def test_the_first_drawing_shows_as_much_as_one_after_a_resize(
+    drive, settle, shown: Shown, log_file: str, long_answer: None
+) -> None:
+    Path(log_file).write_text(Path(log_file).read_text() * 4)
+    seen = []
+
+    async def script(pilot: Pilot[None]) -> None:
+        seen.append(shown(pilot.app))
+        for size in [(80, 24), (110, 40)]:
+            await pilot.resize_terminal(*size)
+            await settle(pilot)
+        seen.append(shown(pilot.app))
+        assert causes(pilot).show_vertical_scrollbar
+
+    drive(script, files=[log_file], size=(110, 40))
+    assert "End of the cause." in " ".join(line[:44].strip() for line in seen[0].splitlines())
+    assert seen[0] == seen[1]
+
+
+def test_a_small_screen_shows_title_evidence_beginning_of_the_cause_and_first_fix(
+    drive, settle, shown: Shown, log_file: str, long_answer: None
+) -> None:
+    line = "ImportError: libdemo.so: cannot open shared object file" + " and more" * 20
+    Path(log_file).write_text(f"a step\n{line}\n" * 4)
+
+    async def script(pilot: Pilot[None]) -> None:
+        screen = shown(pilot.app)
+        for text in ("CERTAIN", "> 2:", "Beginning of the cause.", "Fix 1", "$ source"):
+            assert text in screen
+        assert "End of the cause." not in screen
+        await pilot.resize_terminal(80, 50)
+        await settle(pilot)
+        assert "End of the cause." in " ".join(shown(pilot.app).split())
 
     drive(script, files=[log_file])
 

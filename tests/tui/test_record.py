@@ -117,3 +117,19 @@ def test_no_folder_to_write_to_is_a_message(drive, settle, tmp_path: Path, monke
 
     app: KnowledgeApp = drive(script)
     assert app.knowledge.counts() == Knowledge.load().counts()
+
+
+def test_without_a_log_the_screen_says_what_to_do_and_offers_nothing_to_save(drive, settle, shown) -> None:
+    async def script(pilot: Pilot[None]) -> None:
+        await pilot.press("f4")
+        await settle(pilot)
+        screen = shown(pilot.app)
+        assert "Press F3" in screen and "^S" not in screen
+        await pilot.press("ctrl+s")
+        await settle(pilot)
+        assert any("Nothing to save yet" in note.message for note in pilot.app._notifications)
+        await pilot.press("f3")
+        await settle(pilot)
+        assert pilot.app.current_mode == "diagnose"
+
+    drive(script)

@@ -43,6 +43,10 @@ async def record(pilot: Pilot[None], settle: Callable[..., Awaitable[None]]) -> 
     pilot.app.record("RuntimeError: the frobnicator of the sharded widget refused block 0x77")
 
 
+async def nothing_to_record(pilot: Pilot[None], settle: Callable[..., Awaitable[None]]) -> None:
+    await pilot.press("f4")
+
+
 async def help(pilot: Pilot[None], settle: Callable[..., Awaitable[None]]) -> None:
     await pilot.press("f1")
 
@@ -53,7 +57,9 @@ NEEDS_LOG = (diagnose, answer)
 @pytest.mark.parametrize("size", [(80, 24), (140, 40)], ids=["80x24", "140x40"])
 @pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize(
-    "show", [browse, diagnose, answer, no_log, confirm, record, help], ids=lambda show: show.__name__
+    "show",
+    [browse, diagnose, answer, no_log, confirm, record, nothing_to_record, help],
+    ids=lambda show: show.__name__,
 )
 def test_screen(show, lang, size, drive, settle, shown, log_file: str, tmp_path: Path, monkeypatch) -> None:
     (tmp_path / "own").mkdir()

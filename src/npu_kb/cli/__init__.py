@@ -62,6 +62,10 @@ def main(arguments: list[str] | None = None) -> int:
     words = [_readable(word) for word in (sys.argv[1:] if arguments is None else arguments)]
     _forgiving_streams()
     try:
+        if not words:
+            build_parser().print_help(sys.stderr)
+            return BAD
+        _check_command(words[0])
         options = build_parser(words[:1]).parse_args(words)
         status = int(_module(options.command).run(options))
         sys.stdout.flush()
@@ -76,6 +80,17 @@ def main(arguments: list[str] | None = None) -> int:
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _fail(f"the answer cannot be written: {error.strerror}")
+
+
+def _check_command(word: str) -> None:
+    """NpuKbError with the likeliest command if the first word is none."""
+    if word in COMMANDS or word.startswith("-"):
+        return
+    import difflib
+
+    near = difflib.get_close_matches(word, COMMANDS, 1, 0.5)
+    hint = f"did you mean {near[0]}?" if near else "`npu-kb --help` lists the commands"
+    raise NpuKbError(f"there is no command {word[:40]!r}; {hint}")
 
 
 def _fail(message: str) -> int:

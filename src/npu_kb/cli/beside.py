@@ -1,4 +1,4 @@
-"""The machine that `why --env` counts in beside a log."""
+"""What `why` says of versions beside its answer: those of a log, and of the machine that `--env` counts in."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from npu_kb.cli.options import colour, language, width
 from npu_kb.environment.evidence import judged, known, snapshot_beside, unsupported
+from npu_kb.environment.judge import Judgement, judge
 from npu_kb.render.judgement import judgement_document, judgement_text
 
 if TYPE_CHECKING:
-    from npu_kb.environment.judge import Judgement
     from npu_kb.knowledge.base import Knowledge
 
 
@@ -26,6 +26,11 @@ class Machine:
     def wrong_pairs(self, versions: dict[str, str]) -> list[Judgement]:
         """Of the versions of a diagnosis (the log's before the machine's)."""
         return unsupported(judged(self._snapshot, self._knowledge, versions))
+
+
+def wrong_pairs(versions: dict[str, str], knowledge: Knowledge) -> list[Judgement]:
+    """Of versions that a log names."""
+    return unsupported(judge(versions, [versions["chip"]] if "chip" in versions else [], {}, knowledge))
 
 
 def document_with(wrong: list[Judgement], document: dict[str, Any]) -> dict[str, Any]:

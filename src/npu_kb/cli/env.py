@@ -51,7 +51,12 @@ def run(options: argparse.Namespace) -> int:
     if options.action == "save":
         from npu_kb.environment.snapshot import write_snapshot
 
-        write_snapshot(snapshot, options.names[0] if options.names else None)
+        name = options.names[0] if options.names else "-"
+        write_snapshot(snapshot, name)
+        if name != "-":
+            from npu_kb.render.environment import saved_text
+
+            print(f"npu-kb: {saved_text(snapshot, name, language(options))}", file=sys.stderr)
     elif options.format == "json":
         print_json(snapshot.document())
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from typing import TYPE_CHECKING
 
@@ -26,7 +27,12 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("verdict", nargs="?", choices=["right", "wrong"], help="was the answer right?")
-    parser.add_argument("entry", nargs="?", metavar="ENTRY", help="id of an entry (default: the first answer)")
+    parser.add_argument(
+        "entry",
+        nargs="?",
+        metavar="ENTRY|N",
+        help="id of an entry (default: the first answer), or the number of a diagnosis",
+    )
     parser.add_argument(
         "--diagnosis", type=positive, metavar="N", help="number in `npu-kb history` (default: the last)"
     )
@@ -51,6 +57,8 @@ def _report(options: argparse.Namespace, store: Store) -> int:
     from npu_kb.findings.feedback import report
     from npu_kb.render.history import reported_text
 
+    if options.entry and not options.diagnosis and re.fullmatch("[1-9][0-9]{0,8}", options.entry):
+        options.diagnosis, options.entry = int(options.entry), None
     entry = _known(options) if options.entry else None
     row = report(store, options.verdict, entry, options.diagnosis, options.note)
     if options.format == "json":

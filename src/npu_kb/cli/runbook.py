@@ -28,6 +28,7 @@ def run(options: argparse.Namespace) -> int:
     from pathlib import Path
 
     from npu_kb.files import write_file
+    from npu_kb.render.text import counted
     from npu_kb.runbook.forms import make_book, one_file, write_tree
     from npu_kb.runbook.select import Selection
 
@@ -38,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
     book = make_book(load_knowledge(options), selection, language(options))
     if options.tree:
         files = write_tree(Path(options.out), book)
-        print(f"npu-kb: {files} files written below {options.out}; start with index.md", file=sys.stderr)
+        print(f"npu-kb: {counted(files, 'file')} written below {options.out}; start with index.md", file=sys.stderr)
     elif options.out:
         write_file(Path(options.out), one_file(book))
     else:

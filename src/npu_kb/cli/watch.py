@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from npu_kb.cluster.watch import Told
 
 SCHEMA = "npu-kb/watch/1"
+_FOLLOWING = {"en": "following {files:file}.", "zh": "正在跟踪 {files} 个文件。"}
+_PASSED_OVER = {
+    "en": "What stands there already is not told; --from-start tells it, too.",
+    "zh": "已有内容不再提示；如需一并提示，请加 --from-start。",
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,6 +44,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         globs = Globs(options.include, options.exclude)
         watch = Watch(options.paths, overlay_folders(options), globs, from_start=options.from_start)
+        _announce(watch.files_at_start, options)
         for told in watch.follow(options.interval, until):
             status = FOUND
             sys.stdout.write(_line(told) if options.format == "json" else _text(told, options))
@@ -50,6 +56,15 @@ def run(options: argparse.Namespace) -> int:
     return status
 
 
+def _announce(files: int, options: argparse.Namespace) -> None:
+    """How many files are followed, and that what stands in them is passed over."""
+    from npu_kb.render.text import choose, filled
+
+    texts = [_FOLLOWING] if options.from_start else [_FOLLOWING, _PASSED_OVER]
+    said = [filled(choose(text, language(options))[0], files=files) for text in texts]
+    print(f"npu-kb: {' '.join(said)}", file=sys.stderr, flush=True)
+
+
 def _line(told: Told) -> str:
     document: dict[str, Any] = {"schema": SCHEMA, "told": _now(), **told.observation._asdict(), "title": told.title}
     return json.dumps(document, ensure_ascii=False) + "\n"
@@ -57,13 +72,13 @@ def _line(told: Told) -> str:
 
 def _text(told: Told, options: argparse.Namespace) -> str:
     from npu_kb.intake.clean import printable
-    from npu_kb.render.text import Style, choose
+    from npu_kb.render.text import Style, choose, colon, line_label
 
-    row, style = told.observation, Style(colour(options))
-    title = " / ".join(choose(told.title, language(options)))
+    row, style, lang = told.observation, Style(colour(options)), language(options)
+    title = " / ".join(choose(told.title, lang))
     return (
         f"{_now()}  {style(row.verdict.upper(), 'bold', 'red')}  {style(row.entry, 'bold')}  {title}\n"
-        f"    {printable(row.source)} line {row.line}: {row.text}\n"
+        f"    {printable(row.source)} {line_label(row.line, lang)}{colon(lang)}{row.text}\n"
     )
 
 

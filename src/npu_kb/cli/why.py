@@ -22,9 +22,14 @@ from npu_kb.errors import NpuKbError
 
 if TYPE_CHECKING:
     from npu_kb.cli.beside import Machine
+    from npu_kb.diagnosis.model import Diagnosis
+    from npu_kb.environment.judge import Judgement
     from npu_kb.intake.facts import Known
     from npu_kb.intake.logtext import LogText
     from npu_kb.knowledge.base import Knowledge
+
+_LEAST_VERSIONS = 2
+"""That can be judged together."""
 
 PASTE_HINT = """\
 Paste the log, then press Enter and Ctrl-D. The terminal cuts lines at 4095 characters: give such a log as a file.
@@ -72,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
         return _account(options, log, knowledge, known)
     journal = Journal()
     diagnosis = diagnose(log, knowledge, feedback=journal.feedback, known=known)
-    wrong = machine.wrong_pairs(diagnosis.versions) if machine else []
+    wrong = _wrong_pairs(diagnosis, machine, knowledge)
     full = options.all or options.verbose
     document = diagnosis_document(diagnosis, knowledge, full or options.format != "text")
     if options.issue:
@@ -80,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
 
         sys.stdout.write(issue_text(document, log, knowledge))
     elif options.format == "json":
-        if machine:
+        if machine or wrong:
             from npu_kb.cli.beside import document_with
 
             document = document_with(wrong, document)
@@ -106,6 +111,17 @@ def _machine(file: str, knowledge: Knowledge) -> Machine:
     from npu_kb.cli.beside import Machine
 
     return Machine(file, knowledge)
+
+
+def _wrong_pairs(diagnosis: Diagnosis, machine: Machine | None, knowledge: Knowledge) -> list[Judgement]:
+    """The versions that do not go together: with a machine always, else where the log names some and no cause is."""
+    if machine:
+        return machine.wrong_pairs(diagnosis.versions)
+    if diagnosis.claims or len(diagnosis.versions) < _LEAST_VERSIONS:
+        return []
+    from npu_kb.cli.beside import wrong_pairs
+
+    return wrong_pairs(diagnosis.versions, knowledge)
 
 
 def _several_ranks(options: argparse.Namespace) -> bool:

@@ -62,9 +62,10 @@ class Watch:
         self._paths, self._globs = paths, globs
         self._logs: dict[tuple[int, int], _Followed] = {}
         self._told: set[str] = set()
+        files = list(self._files())
+        self.files_at_start = len({file.identity for file in files})
         if not from_start:
-            for file in self._files():
-                self._logs[file.identity] = _Followed(file.size)
+            self._logs = {file.identity: _Followed(file.size) for file in files}
 
     def follow(self, interval: float, until: float | None = None) -> Iterator[Told]:
         """Each new fault, until `until` (as time.monotonic has it); looks at the logs every `interval` seconds."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,7 +32,7 @@ class Finding:
     related: tuple[CodeRow, ...] = ()
     """Rows of the codes that this one is turned into, or of its twin."""
     entries: tuple[dict[str, Any], ...] = ()
-    """Id and title of the knowledge entries that concern it."""
+    """Id and title of the knowledge entries that concern it or a related code."""
 
     def to_dict(self) -> dict[str, Any]:
         """JSON form: the row's fields beside family, code, sure, layout, related and entries."""
@@ -129,7 +129,8 @@ def _add_code(explanation: Explanation, reading: Reading, lookup: CodeLookup, en
         sure = "possible"
     if row or layout:
         related = tuple(_related_rows(reading.key, row, layout, lookup))
-        entries = _brief_entries(entries_for_code(reading.family, reading.key))
+        places = [(reading.family, reading.key), *((other["family"], other["key"]) for other in related)]
+        entries = _brief_entries(entry for place in places for entry in entries_for_code(*place))
         explanation.findings.append(Finding(reading.family, reading.key, sure, row, layout, related, entries))
     elif reading.sure == "certain":
         explanation.unlisted.append(reading)
@@ -148,8 +149,9 @@ def _add_symbol(
         explanation.listing.extend(rows)
 
 
-def _brief_entries(entries: Sequence[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
-    return tuple({"id": entry["id"], "title": entry["title"]} for entry in entries)
+def _brief_entries(entries: Iterable[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
+    """Id and title of each entry, once."""
+    return tuple({entry["id"]: {"id": entry["id"], "title": entry["title"]} for entry in entries}.values())
 
 
 def _related_rows(

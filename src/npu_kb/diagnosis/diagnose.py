@@ -50,7 +50,7 @@ def diagnose(
 
     codes = decoded(scene, knowledge)
     facts = [fact for group in scene.facts.values() for fact in group]
-    steps = next_steps(text, matches, codes, knowledge)
+    steps = next_steps(text, matches, facts, versions, knowledge)
     return Diagnosis(matches[:MAX_MATCHES], codes, facts, versions, steps, scene.log)
 
 

@@ -157,7 +157,7 @@ def change_texts(plan: dict[str, str], found: dict[str, str]) -> Texts | None:
     parts = [_change(name, version, found[name]) for name, version in plan.items()]
     return {
         "en": "Change " + "; ".join(en for en, _ in parts) + ".",
-        "zh": "请更换：" + "；".join(zh for _, zh in parts) + "。",
+        "zh": "；".join(zh for _, zh in parts) + "。",
     }
 
 
@@ -167,7 +167,8 @@ _WHEELS = {"torch": "torch", "torch_npu": "torch-npu", "vllm": "vllm", "vllm_asc
 
 def _change(name: str, version: str, before: str) -> tuple[str, str]:
     label, zh_label = name_of(name, "en"), name_of(name, "zh")
-    en, zh = f"{label} {before} to {version}", f"{zh_label} {before} 换为 {version}"
+    what = f" {zh_label} " if zh_label.isascii() else zh_label
+    en, zh = f"{label} {before} to {version}", f"将{what}从 {before} 改为 {version}"
     if wheel := _WHEELS.get(name):
         return f"{en} (pip install {wheel}=={version})", f"{zh}（pip install {wheel}=={version}）"
     if name == "cann":
@@ -175,6 +176,6 @@ def _change(name: str, version: str, before: str) -> tuple[str, str]:
     if name in ("driver", "firmware"):
         return (
             f"{label} {before} to that of HDK {version}, then reboot",
-            f"{zh_label} {before} 换为 HDK {version} 的版本，然后重启",
+            f"将{what}从 {before} 改为 HDK {version} 的版本，然后重启",
         )
     return en, zh

@@ -68,8 +68,8 @@ def _published(matrix: Matrix, machine: Machine, cann: str, driver: str) -> Verd
     rows = driver_rows(matrix, machine, cann)
     best, others = hdk_of(rows, machine), [name for row in rows for name in row["compatible"]]
     others = [name for name in others if name not in best]
-    recommended = (f"{listed(best)} (recommended)", f"{listed(best)}（推荐）") if best else ("", "")
-    en, zh = (", ".join(filter(None, [first, *dict.fromkeys(others)])) or "-" for first in recommended)
+    en = listed([f"{listed(best)} (recommended)", *others] if best else others)
+    zh = listed([f"{listed(best, '、')}（推荐）", *others] if best else others, "、")
     texts = (
         f"CANN {cann} goes with HDK {en}; the driver is {driver}.",
         f"CANN {cann} 可用的 HDK 为 {zh}；当前驱动为 {driver}。",

@@ -50,7 +50,7 @@ def _by_range(matrix: Matrix, machine: Machine, driver: str, firmware: str) -> V
         return None
     texts = (
         f"Driver {driver} accepts firmware {listed(map(_range_text, ranges))}; the firmware is {firmware}.",
-        f"驱动 {driver} 接受的固件为 {listed(map(_range_text, ranges))}，当前固件为 {firmware}。",
+        f"驱动 {driver} 接受的固件为 {listed(map(_range_text, ranges), '、')}，当前固件为 {firmware}。",
     )
     source = _DRIVER_FILE if isinstance(own, list) else listed(row["source"] for row in rows)
     if not any(_within(inner, pair) for pair in ranges):
@@ -69,7 +69,7 @@ def _by_own_list(machine: Machine, driver: str, firmware: str) -> Verdict | None
     told = listed(str(pair[0]) for pair in pairs)
     texts = (
         f"Firmware {firmware} accepts drivers {told}; the driver is {driver}.",
-        f"固件 {firmware} 接受的驱动为 {told}，当前驱动为 {driver}。",
+        f"固件 {firmware} 接受的驱动为 {told.replace(', ', '、')}，当前驱动为 {driver}。",
     )
     return say("matched" if fit else "unsupported", texts, [], _FIRMWARE_FILE)
 

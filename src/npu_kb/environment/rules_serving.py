@@ -74,7 +74,7 @@ def _texts(owner: str, component: str, version: str, wanted: str, found: str) ->
     one, other = NAMES[owner], NAMES[component]
     return (
         f"{one} {version} pins {other} {wanted}; it is {found}.",
-        f"{one} {version} 要求 {NAMES_ZH.get(component, other)} {wanted}，当前为 {found}。",
+        f"{one} {version} 要求 {NAMES_ZH.get(component, other)} {wanted.replace(', ', '、')}，当前为 {found}。",
     )
 
 

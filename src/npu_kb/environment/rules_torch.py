@@ -39,7 +39,7 @@ def torch_npu_python(matrix: Matrix, machine: Machine, npu: str, python: str) ->
     if not any(wheels.values()):
         texts = (
             f"No wheel of torch_npu {npu} is on PyPI; its matrix names Python {listed(row['python'])}.",
-            f"PyPI 上没有 torch_npu {npu} 的 wheel；配套表为 Python {listed(row['python'])}。",
+            f"PyPI 上没有 torch_npu {npu} 的 wheel；配套表为 Python {listed(row['python'], '、')}。",
         )
         return say("compatible" if minor in row["python"] else "unsupported", texts, row, about="python")
     have = [arch for arch, minors in wheels.items() if minor in minors]
@@ -47,7 +47,7 @@ def torch_npu_python(matrix: Matrix, machine: Machine, npu: str, python: str) ->
     told = listed(row["aarch64"]) if alike else "; ".join(f"{arch}: {listed(have)}" for arch, have in wheels.items())
     texts = (
         f"Wheels of torch_npu {npu} exist for Python {told}; Python is {minor}.",
-        f"torch_npu {npu} 的 wheel 支持 Python {told}，当前为 Python {minor}。",
+        f"torch_npu {npu} 的 wheel 支持 Python {told.replace(', ', '、')}，当前为 Python {minor}。",
     )
     state: State = "matched" if len(have) == len(wheels) else "compatible" if have else "unsupported"
     return say(state, texts, row, about="python")
@@ -59,22 +59,24 @@ def torch_npu_cann(matrix: Matrix, machine: Machine, npu: str, cann: str) -> Ver
     if row and fits_any(name, row["cann"]):
         pairs = (
             f"torch_npu {npu} is paired with CANN {listed(row['cann'])}.",
-            f"torch_npu {npu} 与 CANN {listed(row['cann'])} 配套。",
+            f"torch_npu {npu} 与 CANN {listed(row['cann'], '、')} 配套。",
         )
         return say("matched", pairs, row, about="cann")
     windows = _windows(matrix, row)
-    paired = listed(row["cann"]) if row else "-"
+    paired, paired_zh = (listed(row["cann"], mark) if row else "-" for mark in (", ", "、"))
     for window in windows:
         if fits_any(name, window["cann"]):
             texts = (
                 f"Not the paired CANN ({paired}), but generation {row['generation']} works with it." if row else "",
-                f"不是推荐配套的 CANN（{paired}），但 {row['generation']} 代支持它。" if row else "",
+                f"不是推荐配套的 CANN（{paired_zh}），但 torch_npu {row['generation']} 系列可与其配合使用。"
+                if row
+                else "",
             )
             return say("compatible", texts, window)
     if used := next(_in_use(matrix, row, npu, name), None):
         texts = (
             f"Not the paired CANN ({paired}), but a published stack runs this pair.",
-            f"不是推荐配套的 CANN（{paired}），但有已发布的软件栈使用这一组合。",
+            f"不是推荐配套的 CANN（{paired_zh}），但有已发布的软件栈使用这一组合。",
         )
         return say("compatible", texts, used)
     return _outside(matrix, row, windows, npu, name)
@@ -108,7 +110,7 @@ def _outside(matrix: Matrix, row: Document | None, windows: list[Document], npu:
         works = listed(name for window in windows for name in window["cann"])
         texts = (
             f"torch_npu {npu} (generation {row['generation']}) works with CANN {works}; {cann} is not among them.",
-            f"torch_npu {npu}（{row['generation']} 代）支持的 CANN 为 {works}，不含 {cann}。",
+            f"torch_npu {npu}（{row['generation']} 系列）支持的 CANN 为 {works.replace(', ', '、')}，不含 {cann}。",
         )
         return say("unsupported", texts, [row, *stated], about="cann")
     paired = listed(row["cann"]) if row and row["cann"] else None
@@ -117,7 +119,7 @@ def _outside(matrix: Matrix, row: Document | None, windows: list[Document], npu:
         + (f"; it is paired with {paired}." if paired else "; its pairing is not published.")
         + " Look at the release notes of TorchNPU, and try `import torch_npu` and one operator.",
         f"没有来源说明 torch_npu {npu} 能否用于 CANN {cann}"
-        + (f"；其配套为 {paired}。" if paired else "；其配套未公布。")
+        + (f"；其配套为 {paired.replace(', ', '、')}。" if paired else "；其配套未公布。")
         + "请查 TorchNPU 版本说明，并试运行 `import torch_npu` 和一个算子。",
     )
     return say("unknown", texts, row or [], "" if row else "github.com/Ascend/pytorch COMPATIBILITY.md", "cann")

@@ -81,9 +81,9 @@ def say(
     return Verdict(state, {"en": en, "zh": zh}, source or "; ".join(dict.fromkeys(row["source"] for row in used)))
 
 
-def listed(releases: Iterable[str]) -> str:
-    """Releases one after the other, or a dash."""
-    return ", ".join(dict.fromkeys(releases)) or "-"
+def listed(releases: Iterable[str], mark: str = ", ") -> str:
+    """Releases one after the other with a mark between them (`、` in Chinese), or a dash."""
+    return mark.join(dict.fromkeys(releases)) or "-"
 
 
 def named(row: Document, field: str) -> list[str]:

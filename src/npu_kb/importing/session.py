@@ -21,13 +21,13 @@ from npu_kb.importing.files import tell
 from npu_kb.importing.item import Item, shortened
 from npu_kb.importing.outbox import Outbox
 from npu_kb.intake.clean import printable
-from npu_kb.render.text import choose
+from npu_kb.render.text import choose, filled
 from npu_kb.settings import LANGUAGES, overlay_sources
 
 Reader = Callable[[argparse.Namespace], Iterable[Item | Problem]]
 """From the options (`files` are the paths) to what stands in the files."""
 _OUTCOMES = {
-    "new": {"en": "{n} drafts", "zh": "{n} 个草稿"},
+    "new": {"en": "{n:draft}", "zh": "{n} 个草稿"},
     "imported": {"en": "{n} left out: imported before, or given twice", "zh": "{n} 条跳过：已导入过或重复给出"},
     "cited": {"en": "{n} left out: an entry of the knowledge cites it", "zh": "{n} 条跳过：知识库条目已引用"},
     "answered": {"en": "{n} left out: the knowledge names their cause", "zh": "{n} 条跳过：知识库已能给出原因"},
@@ -140,6 +140,6 @@ def _summary(outcomes: Counter[str], options: argparse.Namespace) -> Iterator[st
     lang = language(options)
     for outcome, words in _OUTCOMES.items():
         if outcomes[outcome] or outcome == "new":
-            yield " / ".join(choose(words, lang)).format(n=outcomes[outcome])
+            yield filled(" / ".join(choose(words, lang)), n=outcomes[outcome])
     if outcomes["new"] and not options.dry_run:
         yield " / ".join(choose(_NEXT, lang)).format(out=printable(str(options.out)))

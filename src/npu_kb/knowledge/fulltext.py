@@ -2,7 +2,8 @@
 
 An entry is one Whoosh document: a bag of terms whose weight says in which field they stand (BM25F with one field).
 A query is a list of wishes: each is a term of the query with what may stand in its place (a synonym group, the
-spelling that was meant). An entry scores the best of each wish, and more if it answers many of them.
+spelling that was meant). An entry scores the best of each wish, and more if it answers many of them. The more entries
+name an entry as a cause or as related, the more general it is: that comes on top, and decides where a query says little.
 
 Whoosh unpickles its files, so an index is only ever read from a folder that belongs to the user alone, and is built
 on the host that searches it.
@@ -12,11 +13,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import sha256
+from math import log1p
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -32,8 +34,8 @@ if TYPE_CHECKING:
 
 Document = dict[str, Any]
 
-FORMAT = 1
-"""Changes with the terms or weights that an index holds."""
+FORMAT = 2
+"""Changes with what an index holds."""
 
 _FIELD = "content"
 _MARK, _GAP = "\x1f", "\x1e"
@@ -41,7 +43,7 @@ _KEPT_INDEXES = 4
 _OPENING = Lock()
 
 _WEIGHTS = {
-    "id": 3.0, "title": 4.0, "symptom": 4.0, "topic": 2.0, "layer": 0.5, "match": 3.0, "hit": 2.0,
+    "id": 3.0, "title": 4.0, "symptom": 4.0, "topic": 4.0, "layer": 0.5, "match": 3.0, "hit": 2.0,
     "cause": 1.5, "fix": 1.0, "verify": 0.5, "expect": 0.5,
 }  # fmt: skip
 _WISH_WEIGHTS = {
@@ -58,6 +60,8 @@ _SYNONYM_FACTOR = 0.8
 _TYPO_FACTOR = 0.7
 _COVERAGE_POWER = 0.25
 _NAMED_BONUS = 1000.0
+_GENERAL_BONUS, _FEW_WISHES = 3.0, 4
+"""For each e-fold of links to an entry; it fades with the wishes beyond a few: a long query names what it is about."""
 _BM25_B, _BM25_K1 = 0.75, 4.0
 
 _LEAST_FUZZY = 5
@@ -101,9 +105,10 @@ class _Tally:
     answered: float = 0.0
     terms: set[str] = field(default_factory=set)
 
-    def hit(self, id: str, asked: float) -> Hit:
+    def hit(self, id: str, asked: float, bonus: float) -> Hit:
         coverage = self.answered / asked if asked else 1.0
-        return Hit(id, round(self.score * coverage**_COVERAGE_POWER, 3), round(coverage, 3), frozenset(self.terms))
+        score = self.score * coverage**_COVERAGE_POWER + bonus * coverage
+        return Hit(id, round(score, 3), round(coverage, 3), frozenset(self.terms))
 
 
 def open_index(knowledge: Knowledge) -> SearchIndex:
@@ -114,7 +119,9 @@ def open_index(knowledge: Knowledge) -> SearchIndex:
 
 @lru_cache(maxsize=2)
 def _opened_index(knowledge: Knowledge) -> SearchIndex:
-    return SearchIndex.open(knowledge.entries(), locations.cache_directory(), knowledge.source_key or None)
+    topics = knowledge.topics()
+    documents = ({**entry, "topic_names": topics.get(entry["topic"], {})} for entry in knowledge.entries())
+    return SearchIndex.open(documents, locations.cache_directory(), knowledge.source_key or None)
 
 
 class SearchIndex:
@@ -126,7 +133,9 @@ class SearchIndex:
         self._synonyms = synonyms
         self._searcher = index.searcher(weighting=BM25F(B=_BM25_B, K1=_BM25_K1))
         self._reader = self._searcher.reader()
-        self._ids: dict[int, str] = {n: stored["id"] for n, stored in self._reader.iter_docs()}
+        stored = dict(self._reader.iter_docs())
+        self._ids: dict[int, str] = {number: fields["id"] for number, fields in stored.items()}
+        self._generality: dict[int, float] = {number: log1p(fields["links"]) for number, fields in stored.items()}
         self._vocabulary: list[str] | None = None
 
     @classmethod
@@ -177,7 +186,8 @@ class SearchIndex:
         """The entries that answer the query best; an exact id, former id or code comes first."""
         tallies: dict[int, _Tally] = defaultdict(_Tally)
         asked = 0.0
-        for wish in self._wishes(query):
+        wishes = self._wishes(query)
+        for wish in wishes:
             answers = self._answers(wish, tallies)
             most = max(answers.values(), default=0.0)
             asked += most
@@ -187,7 +197,10 @@ class SearchIndex:
         for number in self._named(query):
             tallies[number].score += _NAMED_BONUS
             tallies[number].answered = asked
-        hits = [tally.hit(self._ids[number], asked) for number, tally in tallies.items()]
+        bonus = _GENERAL_BONUS * min(1.0, _FEW_WISHES / max(len(wishes), 1))
+        hits = [
+            tally.hit(self._ids[number], asked, bonus * self._generality[number]) for number, tally in tallies.items()
+        ]
         return sorted(hits, key=lambda hit: (-hit.score, hit.id))[:limit]
 
     def spans(self, text: str, hit: Hit) -> list[tuple[int, int]]:
@@ -339,12 +352,14 @@ def _build_in_memory(documents: Iterable[Document], synonyms: Synonyms) -> Any:
 def _fill(storage: Any, documents: Iterable[Document], synonyms: Synonyms) -> Any:
     from whoosh.fields import STORED, Schema
 
-    index = storage.create_index(Schema(id=STORED, content=_content_field()))
+    index = storage.create_index(Schema(id=STORED, links=STORED, content=_content_field()))
     writer = index.writer()
+    documents = list(documents)
+    links = Counter(id for document in documents for id in {*document.get("causes", []), *document.get("related", [])})
     for document in documents:
         weights = _term_weights(document, synonyms)
         content = _GAP.join(f"{text}{_MARK}{weight:g}" for text, weight in weights.items())
-        writer.add_document(id=document["id"], content=content)
+        writer.add_document(id=document["id"], links=links[document["id"]], content=content)
     writer.commit()
     return index
 
@@ -397,7 +412,8 @@ def _texts(document: Document) -> Iterator[tuple[str, str]]:
     """The texts of an entry in compiled form, each with the name of its weight."""
     for name in (document["id"], *document.get("aliases", [])):
         yield "id", name.replace("-", " ")
-    yield "topic", document.get("topic", "").replace("-", " ")
+    for text in (document.get("topic", "").replace("-", " "), *document.get("topic_names", {}).values()):
+        yield "topic", text
     yield "layer", document.get("layer", "")
     for name in ("title", "symptom", "cause", "verify"):
         for text in document.get(name, {}).values():

@@ -39,9 +39,10 @@ class Tracker(Model):
 
 
 class NextStep(Model):
-    """What to capture if one of the words stands in the log, or always."""
+    """What to capture if one of the words stands in the log, where no such step fits (`otherwise`), or always."""
 
     when: list[str] = Field(default=[])
+    otherwise: bool = False
     always: bool = False
     command: Slug | None = None
     run: str | None = Field(default=None, min_length=2)

@@ -6,7 +6,7 @@ from typing import Any
 
 from npu_kb.intake.clean import printable
 from npu_kb.render.page import Page
-from npu_kb.render.text import VERDICT_NAMES, choose, clipped, label
+from npu_kb.render.text import VERDICT_NAMES, choose, clipped, colon, label, line_label
 
 _SHOWN_BLOCKS = 4
 _ACCOUNT = {
@@ -41,7 +41,12 @@ def _condition(page: Page, row: dict[str, Any], tongue: str) -> None:
     mark = page.style("+", "green") if row["holds"] else page.style("-", "red")
     page.lines.append(f"   {mark} {clipped(row['kind'] + ': ' + printable(row['what']), page.width - 5)}")
     for line in row["lines"][:1]:
-        page.paragraph(clipped(f"{label('line', tongue)} {line['line']}: {line['text']}", page.width - 8), 7, "dim")
+        page.paragraph(
+            clipped(line_label(line["line"], tongue) + colon(tongue) + line["text"], page.width - 8), 7, "dim"
+        )
     if near := row.get("nearest"):
-        text = f"{label('near', tongue)} {near['nearness']}%: {label('line', tongue)} {near['line']}: {near['text']}"
+        mark = colon(tongue)
+        text = (
+            f"{label('near', tongue)} {near['nearness']}%{mark}{line_label(near['line'], tongue)}{mark}{near['text']}"
+        )
         page.paragraph(clipped(text, page.width - 8), 7, "yellow")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from npu_kb.files import real
 from npu_kb.intake.clean import printable
+from npu_kb.render.text import counted
 
 if TYPE_CHECKING:
     from npu_kb.errors import Problem
@@ -32,15 +33,11 @@ def report_text(report: Report, table: bool) -> str:
 
 def sum_line(report: Report) -> str:
     """How many entries were checked, and what was found."""
-    entries = _count(len(report.items), "entry", "entries")
+    entries = counted(len(report.items), "entry", "entries")
     files = len({problem.path for problem in report.problems})
-    wrong = f"{_count(len(report.problems), 'problem')} in {_count(files, 'file')}" if files else "no problems"
-    judged = f", {_count(len(report.warnings), 'warning')}" if report.warnings else ""
+    wrong = f"{counted(len(report.problems), 'problem')} in {counted(files, 'file')}" if files else "no problems"
+    judged = f", {counted(len(report.warnings), 'warning')}" if report.warnings else ""
     return f"{entries} checked: {wrong}{judged}"
-
-
-def _count(number: int, one: str, many: str = "") -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def table_lines(tallies: list[Tally]) -> list[str]:

@@ -6,15 +6,15 @@ from typing import Any
 
 from npu_kb.render.cluster_document import first_events, number_ranges
 from npu_kb.render.page import Page, remedies
-from npu_kb.render.text import VERDICT_NAMES, choose, clipped
+from npu_kb.render.text import VERDICT_NAMES, choose, clipped, filled, width_of
 
 _MOST_ROWS = 8
 _MOST_FAULTS = 4
 _TEXTS = {
     "first": {"en": "FIRST FAULT", "zh": "首个故障"},
-    "nothing": {"en": "No fault was found in {sources} logs.", "zh": "在 {sources} 份日志中没有发现故障。"},
+    "nothing": {"en": "No fault was found in {sources:log}.", "zh": "在 {sources} 份日志中没有发现故障。"},
     "waiting": {
-        "en": "Nobody in {sources} logs tells what failed first: those below only waited for others. "
+        "en": "Nobody in {sources:log} tells what failed first: those below only waited for others. "
         "Collect the logs of all hosts, and run/plog, which says who is which rank.",
         "zh": "{sources} 份日志中只有等待他人而超时的记录，看不出谁先出错。请采集所有主机的日志，"
         "并包括 run/plog（其中写明各进程的 rank）。",
@@ -32,22 +32,22 @@ _TEXTS = {
     "more": {"en": "and {count} more", "zh": "等，另有 {count} 个"},
     "ranks": {
         "en": "Ranks: {expected} in the job, logs of {with_logs}; hosts: {hosts}.",
-        "zh": "作业共 {expected} 个 rank，读到 {with_logs} 个 rank 的日志，来自 {hosts} 台主机。",
+        "zh": "作业共 {expected} 个 rank，已读取 {with_logs} 个 rank 的日志，来自 {hosts} 台主机。",
     },
     "without_logs": {"en": "No logs of rank {ranks}.", "zh": "缺少日志的 rank：{ranks}。"},
     "without_error": {"en": "Without any error: rank {ranks}.", "zh": "没有任何报错的 rank：{ranks}。"},
     "clock": {
-        "en": "Clock of {host}: {seconds} s {side} the others, as communicators of {ranks} ranks tell; corrected.",
+        "en": "Clock of {host}: {seconds} s {side} the others, as communicators of {ranks:rank} tell; corrected.",
         "zh": "{host} 的时钟比其他主机{side} {seconds} 秒（依据 {ranks} 个 rank 的通信域建立时间），已校正。",
     },
     "ahead": {"en": "ahead of", "zh": "快"},
     "behind": {"en": "behind", "zh": "慢"},
     "earlier": {
-        "en": "Logs of {count} earlier runs are there as well; this is the last run with a fault.",
+        "en": "Logs of {count:earlier run} are there as well; this is the last run with a fault.",
         "zh": "另有 {count} 次更早运行的日志；以上为最近一次有故障的运行。",
     },
     "skipped": {
-        "en": "Not read: {count} sources, first {source} ({why}).",
+        "en": "Not read: {count:source}, first {source} ({why}).",
         "zh": "未读取 {count} 份，首个为 {source}（{why}）。",
     },
     "hint": {
@@ -57,51 +57,53 @@ _TEXTS = {
 }
 _REASONS = {
     "lost": {
-        "en": "{count} ranks lost its heartbeat: its process ended, or its network did.",
-        "zh": "{count} 个 rank 丢失了它的心跳：进程已退出或网络中断。",
+        "en": "{count:rank} no longer got its heartbeat: its process ended, or its network did.",
+        "zh": "{count} 个 rank 收不到该 rank 的心跳：进程已退出或网络中断。",
     },
-    "stuck": {"en": "{count} ranks say that it is stuck.", "zh": "{count} 个 rank 指出它已卡住。"},
+    "stuck": {"en": "{count:rank says|ranks say} that it is stuck.", "zh": "{count} 个 rank 指出它已卡住。"},
     "cqe": {
-        "en": "{count} ranks had RDMA errors (CQE) towards it.",
+        "en": "{count:rank} had RDMA errors (CQE) towards it.",
         "zh": "{count} 个 rank 到它的 RDMA 通信出错（CQE）。",
     },
     "absent": {
-        "en": "{count} ranks say that it never connected.",
+        "en": "{count:rank says|ranks say} that it never connected.",
         "zh": "{count} 个 rank 指出它始终没有建链。",
     },
     "version": {
-        "en": "Its version is another than that of the {count} others that compared.",
+        "en": "Its version is another than that of the {count:other} that compared.",
         "zh": "它的版本与另外 {count} 个 rank 不一致。",
     },
     "differs": {
-        "en": "Its arguments are others than those of {count} ranks.",
+        "en": "Its arguments are others than those of {count:rank}.",
         "zh": "它的通信参数与另外 {count} 个 rank 不一致。",
     },
     "collective": {
-        "en": "It was in another collective operation than {count} ranks.",
+        "en": "It was in another collective operation than {count:rank}.",
         "zh": "它执行的集合通信算子与另外 {count} 个 rank 不同。",
     },
     "waited-for": {
-        "en": "{count} ranks wait for it, directly or through others, and it waits for nobody.",
+        "en": "{count:rank waits|ranks wait} for it, directly or through others, and it waits for nobody.",
         "zh": "{count} 个 rank 直接或间接等待它，而它不等待任何 rank。",
     },
     "silent": {
-        "en": "Its logs tell no error while {count} ranks timed out; the time is that of its last line.",
+        "en": "Its logs tell no error while {count:rank} timed out; the time is that of its last line.",
         "zh": "{count} 个 rank 超时，而它的日志没有报错；时间取其最后一行。",
     },
     "no-logs": {
-        "en": "There are no logs, while {count} ranks timed out. Collect them first.",
+        "en": "There are no logs, while {count:rank} timed out. Collect them first.",
         "zh": "{count} 个 rank 超时，而这里缺少日志，请先采集。",
     },
     "late": {
-        "en": "It timed out well after {count} others, so it came last to the operation: a slow rank.",
+        "en": "It timed out well after {count:other}, so it came last to the operation: a slow rank.",
         "zh": "它的超时明显晚于另外 {count} 个 rank，即最后进入该算子：慢 rank。",
     },
     "restarted": {
-        "en": "Its process ended and began again, and {count} ranks timed out.",
+        "en": "Its process ended and began again, and {count:rank} timed out.",
         "zh": "它的进程退出后重新启动，{count} 个 rank 超时。",
     },
 }
+_PARTS_ZH = {"root": "根因", "effect": "受影响", "waiting": "等待", "testimony": "旁证", "wrapper": "笼统报错"}
+"""The parts of events, which are in English."""
 
 
 def cluster_text(document: dict[str, Any], page: Page) -> str:
@@ -182,7 +184,9 @@ def timeline_text(document: dict[str, Any], page: Page, by: str) -> str:
     """The first event of each rank, host or device: one line each, in the order of time."""
     for event in first_events(document, by):
         more = f" (+{event['more']})" if event["more"] else ""
-        row = f"{event['time_text'] or '-':<23}  {event['group']:<12}  {event['part']:<9}  {event['entry']}{more}"
+        part = _PARTS_ZH.get(event["part"], event["part"]) if page.lang == "zh" else event["part"]
+        part += " " * (9 - width_of(part))
+        row = f"{event['time_text'] or '-':<23}  {event['group']:<12}  {part}  {event['entry']}{more}"
         page.paragraph(clipped(row, page.width))
     return page.text()
 
@@ -206,8 +210,8 @@ def _title(fault: dict[str, Any], page: Page) -> str:
 
 
 def _reason(fault: dict[str, Any], page: Page) -> str:
-    return choose(_REASONS[fault["reason"]], page.lang)[0].format(count=len(fault["named_by"]))
+    return filled(choose(_REASONS[fault["reason"]], page.lang)[0], count=len(fault["named_by"]))
 
 
 def _said(name: str, page: Page, **values: Any) -> str:
-    return choose(_TEXTS[name], page.lang)[0].format(**values)
+    return filled(choose(_TEXTS[name], page.lang)[0], **values)

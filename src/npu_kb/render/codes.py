@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from npu_kb.codes.explain import Explanation, Finding, explain
 from npu_kb.codes.model import CodeLookup
 from npu_kb.intake.clean import printable
-from npu_kb.render.text import VERDICT_NAMES, Style, choose, clipped, width_of, wrap
+from npu_kb.render.text import VERDICT_NAMES, Style, choose, clipped, colon, width_of, wrap
 
 SCHEMA = "npu-kb/explain/1"
 FOUND, NOTHING, BAD_USE = 0, 1, 2
@@ -49,6 +49,15 @@ _TEXTS = {
         "zh": "explain：请给出错误码，如 507018、EZ9999、0x7020016",
     },
 }
+
+
+_VERSIONS_ZH = {
+    "8.1 and later": "8.1 及以上",
+    "after 8.1": "8.1 之后",
+    "up to 8.1": "8.1 及以下",
+    "reported in code": "仅见于代码",
+}
+"""What the catalogues say of versions, which is in English."""
 
 
 class ExplainStore(CodeLookup, Protocol):
@@ -137,10 +146,15 @@ class _Page:
         self.field("level", [", ".join(str(row[name]) for name in ("level", "severity", "handling") if name in row)])
         if finding.layout:
             self.field("layout", [_layout_text(finding.layout, self.lang)])
-        for name in ("values", "default", "versions"):
+        for name in ("values", "default"):
             self.field(name, [str(row.get(name, ""))])
+        versions = str(row.get("versions", ""))
+        self.field("versions", [_VERSIONS_ZH.get(versions, versions) if self.lang == "zh" else versions])
         self.field("chips", [", ".join(row.get("chips", []))])
-        self.field("entries", [f"{e['id']}: {' / '.join(choose(e['title'], self.lang))}" for e in finding.entries])
+        self.field(
+            "entries",
+            [f"{e['id']}{colon(self.lang)}{' / '.join(choose(e['title'], self.lang))}" for e in finding.entries],
+        )
         if "url" in row:
             self.lines.append(" " * _INDENT + printable(str(row["url"])))
         self.field("source", ["; ".join(_short_source(source) for source in row.get("source", []))])
@@ -172,7 +186,7 @@ class _Page:
     def brief(self, row: dict[str, Any]) -> str:
         """A row on one line."""
         name = f"{row['code']} {row['symbol']}" if "symbol" in row else row["code"]
-        return printable(f"{name} ({row['family']}): {' / '.join(choose(row['meaning'], self.lang))}")
+        return printable(f"{name} ({row['family']}){colon(self.lang)}{' / '.join(choose(row['meaning'], self.lang))}")
 
     def note(self, name: str, before: str) -> None:
         """A sentence of the interface."""

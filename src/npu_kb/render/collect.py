@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import Counter
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 from npu_kb.intake.clean import printable
 from npu_kb.render.page import Page
-from npu_kb.render.text import choose, clipped
+from npu_kb.render.text import choose, clipped, filled
 
 _TEXTS = {
     "ask": {
@@ -17,13 +18,14 @@ _TEXTS = {
         "zh": "npu-kb：将执行只读命令、读取 CANN 日志，并写入 {path}（已脱敏），是否继续？",
     },
     "kept": {
-        "en": "{path}: {size}, redacted; {commands} command outputs, {logs} logs, {files} files (versions, limits).",
+        "en": "{path}: {size}, redacted; {commands:command output}, {logs:log}, {files:file} (versions, limits).",
         "zh": "{path}：{size}，已脱敏；命令输出 {commands} 份，日志 {logs} 个，版本与系统限制文件 {files} 个。",
     },
     "cut": {
         "en": "{count} of them are not whole: failed, cut or without an answer in time.",
         "zh": "其中 {count} 份不完整：执行失败、已截取或超时。",
     },
+    "folders": {"en": "Logs from: {folders}", "zh": "日志取自：{folders}"},
     "left": {"en": "Not in it", "zh": "未包含"},
     "all": {"en": "manifest.json in the archive lists everything.", "zh": "完整清单见归档内的 manifest.json。"},
     "next": {"en": "Next", "zh": "下一步"},
@@ -50,7 +52,7 @@ _MOST_REASONS = 8
 
 def say(name: str, lang: str, **words: Any) -> str:
     """A text of this command in one language; English where both are shown."""
-    return choose(_TEXTS[name], lang)[0].format(**words)
+    return filled(choose(_TEXTS[name], lang)[0], **words)
 
 
 def collected_text(path: Path, document: dict[str, Any], lang: str, colour: bool, width: int) -> str:
@@ -61,6 +63,8 @@ def collected_text(path: Path, document: dict[str, Any], lang: str, colour: bool
     size = f"{bytes / 1e6:.1f} MB" if bytes > 1e6 else f"{bytes / 1e3:.0f} kB"
     counts = {"commands": folders["commands"], "logs": folders["logs"], "files": folders["files"]}
     page.paragraph(say("kept", lang, path=path, size=size, **counts), 0, "bold")
+    if names := _log_folders(document["taken"]):
+        page.paragraph(say("folders", lang, folders=("、" if lang == "zh" else ", ").join(names)))
     if count := sum(row["status"] != "ok" for row in document["taken"]):
         page.paragraph(say("cut", lang, count=count))
     if document["left_out"]:
@@ -72,6 +76,16 @@ def collected_text(path: Path, document: dict[str, Any], lang: str, colour: bool
     page.blank()
     page.lines.append(f"{page.style(say('next', lang), 'bold')}  npu-kb why {printable(str(path))}")
     return page.text()
+
+
+def _log_folders(taken: list[dict[str, Any]]) -> list[str]:
+    """The folder that all logs of one user, or of the driver, have in common; the logs of each stand below a label."""
+    folders: dict[str, list[str]] = {}
+    for row in taken:
+        kind, _, name = row["name"].partition("/")
+        if kind == "logs":
+            folders.setdefault(name.partition("/")[0], []).append(str(Path(row["what"]).parent))
+    return list(dict.fromkeys(os.path.commonpath(paths) for paths in folders.values()))
 
 
 def _reasons(left_out: list[dict[str, str]], lang: str) -> list[str]:

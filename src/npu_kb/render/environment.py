@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from npu_kb.intake.clean import printable
 from npu_kb.render.page import Page
-from npu_kb.render.text import choose, clipped, width_of
+from npu_kb.render.text import choose, clipped, filled, width_of
 
 if TYPE_CHECKING:
     from npu_kb.environment.compare import Difference
@@ -57,6 +58,10 @@ _TEXTS = {
     "readonly": {"en": "not writable", "zh": "不可写"},
     "unusable": {"en": "not accessible to this user", "zh": "当前用户无权访问"},
     "commands": {"en": "{program} ({number} commands)", "zh": "{program}（{number} 条命令）"},
+    "saved": {
+        "en": "saved {path}: {versions:version}, {npus:NPU}, {facts:other fact}; redacted",
+        "zh": "已保存到 {path}：版本 {versions} 项，NPU {npus} 个，其他信息 {facts} 项；已脱敏",
+    },
     "same": {"en": "No difference that matters.", "zh": "没有需要关注的差异。"},
     "not found": {"en": "not found", "zh": "不存在"},
     "no permission": {"en": "no permission", "zh": "无权限"},
@@ -66,8 +71,8 @@ _TEXTS = {
 }
 
 
-def _say(name: str, lang: str, **words: str) -> str:
-    return choose(_TEXTS[name], lang)[0].format(**words)
+def _say(name: str, lang: str, **words: object) -> str:
+    return filled(choose(_TEXTS[name], lang)[0], **words)
 
 
 class _Sheet(Page):
@@ -83,6 +88,12 @@ class _Sheet(Page):
             if number == 0 and len(self.lines) > before:
                 first = self.lines[before][_LABEL_WIDTH:]
                 self.lines[before] = self.style(heading, "bold") + pad + first
+
+
+def saved_text(snapshot: Snapshot, path: str, lang: str) -> str:
+    """What was kept, in one line."""
+    counts = {"versions": len(snapshot.versions), "npus": len(snapshot.chips), "facts": len(snapshot.facts)}
+    return printable(_say("saved", lang, path=path, **counts))
 
 
 def snapshot_text(snapshot: Snapshot, lang: str, colour: bool, width: int) -> str:

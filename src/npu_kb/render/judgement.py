@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from npu_kb.environment.names import name_of
 from npu_kb.render.page import Page
-from npu_kb.render.text import choose, label
+from npu_kb.render.text import choose, colon, label
 
 if TYPE_CHECKING:
     from npu_kb.environment.judge import Judgement
@@ -21,7 +21,7 @@ _STATES: dict[str, dict[str, str]] = {
 """The worst first."""
 _COLOURS = {"unsupported": "red", "unknown": "yellow", "compatible": "green", "matched": "green"}
 _SUMMARIES: dict[str, dict[str, str]] = {
-    "unsupported": {"en": "These versions do not all go together.", "zh": "这些版本并不完全配套。"},
+    "unsupported": {"en": "These versions do not all go together.", "zh": "当前版本组合不完全配套。"},
     "unknown": {
         "en": "Nothing speaks against these versions; some pairs are unknown.",
         "zh": "未发现冲突，部分组合未知。",
@@ -82,7 +82,7 @@ def _judgement(page: Page, judgement: Judgement) -> None:
     page.paragraph(f"{state}  {name}", 0, "bold", _COLOURS[judgement.state])
     for text in choose(judgement.reason, page.lang):
         page.paragraph(text, 2)
-    page.paragraph(f"{label('sources', page.lang)}: {judgement.source}", 2, "dim")
+    page.paragraph(f"{label('sources', page.lang)}{colon(page.lang)}{judgement.source}", 2, "dim")
 
 
 def _shown(lang: str) -> Any:

@@ -14,7 +14,7 @@ from npu_kb.findings.proposals import Known, Proposal
 from npu_kb.intake.clean import printable
 from npu_kb.patterns import SLOT
 from npu_kb.render.page import Page
-from npu_kb.render.text import VERDICT_NAMES, choose, clipped
+from npu_kb.render.text import VERDICT_NAMES, choose, clipped, colon
 
 _SHOWN = 3
 _TEXTS: dict[str, dict[str, str]] = {
@@ -108,10 +108,11 @@ def proposals_text(proposals: list[Proposal], known: list[Known], lang: str, wid
     good = sum(other.is_good for other in known)
     page = Page(lang, False, width)
     page.lines.append(say("proposals", lang))
+    mark, stop = colon(lang), "；" if lang == "zh" else "; "
     for number, proposal in enumerate(proposals, 1):
         page.paragraph(f"{number}. {' ... + '.join(proposal.texts)}", 1)
         hit = _hit(proposal.good_logs, good, lang), _hit(proposal.entries, len(known) - good, lang)
-        page.paragraph(f"{say('good', lang)}: {hit[0]}; {say('samples', lang)}: {hit[1]}", 4)
+        page.paragraph(f"{say('good', lang)}{mark}{hit[0]}{stop}{say('samples', lang)}{mark}{hit[1]}", 4)
     return page.text() + "\n"
 
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from npu_kb.intake.clean import printable
-from npu_kb.render.text import choose
+from npu_kb.render.text import choose, filled
 
 _TEXTS = {
     "counts": {
-        "en": "{entries} entries, {codes} codes, {commands} commands",
+        "en": "{entries:entry|entries}, {codes:code}, {commands:command}",
         "zh": "条目 {entries}，错误码 {codes}，命令 {commands}",
     },
     "replaces": {"en": "replaces: {ids}", "zh": "覆盖：{ids}"},
     "missing": {"en": "no such folder; what it holds is left out", "zh": "目录不存在，其内容未加载"},
     "built-in": {"en": "built-in", "zh": "内置"},
-    "last": {"en": "Of two entries with one id the later folder's wins.", "zh": "编号相同的条目以靠后的目录为准。"},
+    "last": {"en": "Of two entries with one id the later folder's wins.", "zh": "条目 ID 相同时，以靠后的目录为准。"},
 }
 
 
@@ -33,4 +33,4 @@ def sources_text(rows: list[dict[str, Any]], lang: str) -> str:
 
 
 def _text(name: str, lang: str, **values: Any) -> str:
-    return " / ".join(choose(_TEXTS[name], lang)).format(**values)
+    return filled(" / ".join(choose(_TEXTS[name], lang)), **values)

@@ -6,12 +6,12 @@ from typing import Any
 
 from npu_kb.render.history import said
 from npu_kb.render.page import Page
-from npu_kb.render.text import choose, clipped
+from npu_kb.render.text import choose, clipped, filled
 
 _MOST_ROWS = 10
 _TEXTS = {
     "total": {
-        "en": "{diagnoses} diagnoses, {unanswered} without an answer ({share:.0%}).",
+        "en": "{diagnoses:diagnosis|diagnoses}, {unanswered} without an answer ({share:.0%}).",
         "zh": "诊断 {diagnoses} 次，其中 {unanswered} 次没有结论（{share:.0%}）。",
     },
     "topics": {"en": "By topic", "zh": "按主题"},
@@ -21,7 +21,7 @@ _TEXTS = {
     "unanswered": {"en": "{number} without an answer", "zh": "{number} 次没有结论"},
     "wrong": {"en": "Reported wrong", "zh": "被标为误判"},
     "reports": {"en": "{wrong}x wrong, {right}x right", "zh": "误判 {wrong} 次，正确 {right} 次"},
-    "never": {"en": "Never named here: {number} of {known} entries", "zh": "从未出现：{known} 条中的 {number} 条"},
+    "never": {"en": "Never named here: {number} of {known} entries", "zh": "从未命中的条目：{number} / {known}"},
     "all": {"en": "; npu-kb stats --all lists them.", "zh": "；用 npu-kb stats --all 列出。"},
 }
 
@@ -81,4 +81,4 @@ def _never(page: Page, document: dict[str, Any], every: bool) -> None:
 
 
 def _said(name: str, lang: str, **values: Any) -> str:
-    return choose(_TEXTS[name], lang)[0].format(**values)
+    return filled(choose(_TEXTS[name], lang)[0], **values)

@@ -6,7 +6,7 @@ from typing import Any
 
 from npu_kb.intake.clean import printable
 from npu_kb.render.page import Page, references, remedies
-from npu_kb.render.text import SEVERITY_NAMES, VERDICT_NAMES, choose, clipped, label
+from npu_kb.render.text import SEVERITY_NAMES, VERDICT_NAMES, choose, clipped, colon, label, line_label
 
 _VERDICT_COLOURS = {"certain": "green", "likely": "yellow", "possible": "cyan"}
 
@@ -32,7 +32,10 @@ def diagnosis_text(document: dict[str, Any], lang: str, colour: bool, width: int
 
 def _structure(page: Page, document: dict[str, Any]) -> None:
     """Exceptions in their order and what the log names: operators, devices, ranks."""
-    rows = [f"{label('line', page.lang)} {e['line']}: {e['type']}: {e['message']}" for e in document["exceptions"][:6]]
+    rows = [
+        f"{line_label(e['line'], page.lang)}{colon(page.lang)}{e['type']}: {e['message']}"
+        for e in document["exceptions"][:6]
+    ]
     rows += [f"{name}: {', '.join(values)}" for name, values in document["names"].items() if values]
     if rows:
         page.blank()
@@ -44,7 +47,7 @@ def _structure(page: Page, document: dict[str, Any]) -> None:
 def _placed(evidence: dict[str, Any], lang: str) -> str:
     """A line of evidence behind its file and number."""
     source = "" if evidence["source"] == "-" else f"{evidence['source']} "
-    return f"{source}{label('line', lang)} {evidence['line']}: {printable(evidence['text'])}"
+    return f"{source}{line_label(evidence['line'], lang)}{colon(lang)}{printable(evidence['text'])}"
 
 
 def _is_independent(match: dict[str, Any], first: dict[str, Any]) -> bool:
@@ -117,7 +120,7 @@ def _short_list(page: Page, heading: str, matches: list[dict[str, Any]]) -> None
     for match in matches:
         verdict = choose(VERDICT_NAMES[match["verdict"]], page.lang)[0]
         for title in choose(match["title"], page.lang):
-            page.paragraph(f"{verdict}: {title}", 2)
+            page.paragraph(f"{verdict}{colon(page.lang)}{title}", 2)
         if note := feedback_note(match, page.lang):
             page.paragraph(note, 4)
         if match["verdict"] != "possible":
@@ -133,7 +136,8 @@ def _codes(page: Page, codes: list[dict[str, Any]]) -> None:
     page.lines.append(page.style(label("codes", page.lang), "bold"))
     for row in codes[:6]:
         meaning = " / ".join(choose(row["meaning"], page.lang))
-        page.paragraph(f"{row['code']} ({row['family']}, {label('line', page.lang)} {row['line']}): {meaning}", 2)
+        place = f"({row['family']}, {line_label(row['line'], page.lang)})"
+        page.paragraph(f"{row['code']} {place}{colon(page.lang)}{meaning}", 2)
 
 
 def _nothing_certain(page: Page, document: dict[str, Any]) -> None:

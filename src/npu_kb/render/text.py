@@ -6,6 +6,10 @@ import unicodedata
 from collections.abc import Iterator
 
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "blue": "34", "cyan": "36"}
+_OPENING = "([{（［｛【《〈「『“‘"
+"""After these no line ends."""
+_CLOSING = ")]}）］｝】》〉」』”’，。；：、！？,.;:!?…%"
+"""Before these no line begins."""
 
 
 class Style:
@@ -51,22 +55,25 @@ def wrap(text: str, width: int) -> list[str]:
 
 
 def _tokens(text: str, width: int) -> Iterator[str]:
-    """Words, single spaces and single wide characters (with the punctuation that must not start a line)."""
+    """Words, single spaces and single wide characters (with the punctuation that must not end or start a line)."""
     word = ""
     for char in text:
         if char.isspace():
             yield from _pieces(word, width)
             yield " "
             word = ""
-        elif _cells(char) == 2 and char not in "，。；：、！？）】》」":
+        elif word and _parts(word[-1], char):
             yield from _pieces(word, width)
             word = char
         else:
             word += char
-            if _cells(char) == 2:
-                yield from _pieces(word, width)
-                word = ""
     yield from _pieces(word, width)
+
+
+def _parts(before: str, after: str) -> bool:
+    """Whether a line may end between two characters: beside a wide one, unless punctuation or an accent holds them."""
+    is_loose = 2 in (_cells(before), _cells(after)) and _cells(after) > 0
+    return is_loose and before not in _OPENING and after not in _CLOSING
 
 
 def _pieces(word: str, width: int) -> Iterator[str]:
@@ -101,7 +108,7 @@ LABELS: dict[str, dict[str, str]] = {
     "cause": {"en": "Cause", "zh": "原因"},
     "symptom": {"en": "Symptom", "zh": "现象"},
     "fix": {"en": "Fix", "zh": "处理"},
-    "check": {"en": "Check", "zh": "诊断"},
+    "check": {"en": "Check", "zh": "排查命令"},
     "verify": {"en": "Verify", "zh": "验证"},
     "sources": {"en": "Sources", "zh": "来源"},
     "seen": {"en": "Seen in", "zh": "证据"},
@@ -115,7 +122,7 @@ LABELS: dict[str, dict[str, str]] = {
     "nothing": {"en": "Nothing certain.", "zh": "没有找到确定的原因。"},
     "empty": {"en": "Nothing certain. The input is empty.", "zh": "没有找到确定的原因：输入为空。"},
     "capture": {"en": "Capture next", "zh": "建议继续采集"},
-    "line": {"en": "line", "zh": "行"},
+    "line": {"en": "line {number}", "zh": "第 {number} 行"},
     "look": {"en": "look for", "zh": "关注"},
     "match": {"en": "Recognised by", "zh": "匹配条件"},
     "matched": {"en": "matches this log", "zh": "与该日志匹配"},
@@ -128,7 +135,7 @@ LABELS: dict[str, dict[str, str]] = {
         "zh": "该条目描述的故障没有报错输出，只能按现象描述查找。",
     },
     "related": {"en": "Related", "zh": "相关"},
-    "former": {"en": "is a former id; the entry is now", "zh": "为旧编号，现条目为"},
+    "former": {"en": "is a former id; the entry is now", "zh": "为旧条目 ID，现条目为"},
 }
 
 VERDICT_NAMES = {
@@ -155,3 +162,31 @@ SEVERITY_NAMES = {
 def label(name: str, lang: str) -> str:
     """A heading of the interface; English where both languages are shown."""
     return choose(LABELS[name], lang)[0]
+
+
+def line_label(number: int, lang: str) -> str:
+    """`line 6` in the interface's language."""
+    return label("line", lang).format(number=number)
+
+
+def colon(lang: str) -> str:
+    """What stands between a heading and its text on one line."""
+    return "：" if lang == "zh" else ": "
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """`1 entry`, `2 entries`; without `many` an s makes the plural."""
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def filled(template: str, **values: object) -> str:
+    """As str.format, and a number takes its noun along: `{n:draft}`, `{n:entry|entries}` (see `counted`)."""
+    return template.format(**{name: _Count(v) if isinstance(v, int) else v for name, v in values.items()})
+
+
+class _Count(int):
+    """A number in whose format specification a noun may stand."""
+
+    def __format__(self, spec: str) -> str:
+        noun = spec.partition("|")
+        return counted(int(self), noun[0], noun[2]) if len(spec) > 1 and spec[0].isalpha() else format(int(self), spec)

@@ -16,6 +16,8 @@ from npu_kb.tui.words import say
 _STYLES = {"certain": "bold green", "likely": "bold yellow", "possible": "bold cyan"}
 _EVIDENCE = 4
 _CHARS = 240
+_CAUSE_ROWS = 3
+"""About how many rows of a cause there is room for on a small screen."""
 
 
 class Place(NamedTuple):
@@ -36,17 +38,23 @@ class CauseItem(NamedTuple):
 
 
 def cause_items(
-    document: dict[str, Any], set_aside: Collection[str], commands: dict[str, str], many: bool, lang: str
-) -> list[CauseItem]:
-    """The items of a diagnosis document; `commands` has ids by command line, with `many` logs each line names its."""
-    return list(_Causes(document, set_aside, commands, many, lang).items())
+    document: dict[str, Any], set_aside: Collection[str], commands: dict[str, str], many: bool, lang: str,
+    columns: int = 0,
+) -> list[CauseItem]:  # fmt: skip
+    """The items of a diagnosis document; `commands` has ids by command line, with `many` logs each line names its.
+
+    Where room is short, evidence and cause are cut to few rows of so many `columns`; 0: they are shown whole.
+    """
+    return list(_Causes(document, set_aside, commands, many, lang, columns).items())
 
 
 class _Causes:
     def __init__(
-        self, document: dict[str, Any], set_aside: Collection[str], commands: dict[str, str], many: bool, lang: str
-    ) -> None:
+        self, document: dict[str, Any], set_aside: Collection[str], commands: dict[str, str], many: bool, lang: str,
+        columns: int,
+    ) -> None:  # fmt: skip
         self.document, self.set_aside, self.commands, self.many, self.lang = document, set_aside, commands, many, lang
+        self.columns = columns
 
     def items(self) -> Iterator[CauseItem]:
         matches = self.document["matches"]
@@ -81,7 +89,8 @@ class _Causes:
     def _remedy(self, match: dict[str, Any]) -> Iterator[CauseItem]:
         """Cause and fixes of the first answer, which one wants to read at once."""
         cause = "\n".join(printable(text) for text in choose(match["cause"], self.lang))
-        yield CauseItem(Text.assemble((label("cause", self.lang), "bold"), "  ", prose(cause)), cause, match["id"])
+        shown = Text.assemble((label("cause", self.lang), "bold"), "  ", prose(cause))
+        yield CauseItem(self._cut(shown, _CAUSE_ROWS), cause, match["id"])
         for number, fix in enumerate(match["fix"], 1):
             text = "\n".join(printable(text) for text in choose(fix, self.lang))
             shown = Text.assemble(
@@ -101,8 +110,13 @@ class _Causes:
     def _placed(self, place: Place, text: str, style: str = "red") -> Text:
         name = f"{printable(place.source)} " if self.many else ""
         line = Text.assemble((f"  > {name}{place.line}: ", "dim"), (printable(text)[:_CHARS], style))
-        line.no_wrap, line.overflow = True, "ellipsis"
-        return line
+        return self._cut(line, 1)
+
+    def _cut(self, text: Text, rows: int) -> Text:
+        """The beginning that fits into so many rows, where room is short."""
+        if self.columns:
+            text.truncate(rows * self.columns, overflow="ellipsis")
+        return text
 
     def _next_steps(self) -> Iterator[CauseItem]:
         for number, step in enumerate(self.document["next"]):

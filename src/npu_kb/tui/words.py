@@ -140,9 +140,12 @@ _WORDS: dict[str, tuple[str, str]] = {
     "preview": ("Preview", "预览"),
     "near entries": ("Near", "相近条目"),
     "nothing to record": (
-        "Nothing to record yet.\n\nDiagnose a log (F3), mark its telling lines with v, and press r.",
-        "还没有可记录的内容。\n\n先诊断日志（F3），用 v 选中关键行，再按 r。",
+        "Nothing to record yet.\n\n1. Press F3, and paste a log there, or open one with o.\n"
+        "2. Mark its telling lines: v on the first and on the last.\n3. Press r: they become a new entry here.",
+        "还没有可记录的内容。\n\n1. 按 F3，在那里粘贴日志，或按 o 打开日志文件。\n"
+        "2. 选中关键行：在首行和末行各按一次 v。\n3. 按 r，即可用这些行在此新建条目。",
     ),
+    "no form": ("Nothing to save yet: lines of a log come first (F3).", "还没有可保存的内容：请先选取日志行（F3）。"),
     "getting ready": ("Holding these lines against all known texts ...", "正在与所有已知文本比对……"),
     "proposals": ("Recognised by (Space chooses)", "识别依据（空格选择）"),
     "no proposals": (

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 from rich.text import Text
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 from textual.widgets import OptionList, Static
@@ -33,6 +33,8 @@ from npu_kb.tui.widgets.log_panel import LogPanel
 from npu_kb.tui.widgets.log_view import LogView
 
 _LINE_CHARS = 2_000
+_SMALL = (110, 32)
+"""Below so many columns and rows, title, cause and first fix have to share few rows."""
 
 
 class DiagnoseScreen(ReadingScreen):
@@ -58,6 +60,8 @@ class DiagnoseScreen(ReadingScreen):
         self._document: dict[str, Any] | None = None
         self._read_logs: list[LogFile] = []
         """What the diagnosis shown is of."""
+        self._columns = 0
+        """What long texts are cut to; 0 where there is room."""
 
     def body(self) -> ComposeResult:
         with Container(id="diagnose"):
@@ -73,6 +77,14 @@ class DiagnoseScreen(ReadingScreen):
         self.query_one("#no-log", Static).update(self.say("no log"))
         self._show_causes()
         self.show_log()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Cut long texts, or show them whole again."""
+        is_small = event.size.width < _SMALL[0] and event.size.height < _SMALL[1]
+        columns = event.size.width - 2 if is_small else 0
+        if columns != self._columns:
+            self._columns = columns
+            self._list_causes()
 
     def on_screen_resume(self) -> None:
         self.session_changed()
@@ -126,12 +138,15 @@ class DiagnoseScreen(ReadingScreen):
 
     def _show_causes(self) -> None:
         self.show_state("")
+        self._list_causes()
+
+    def _list_causes(self) -> None:
         if self._document is None:
             self._causes.show([])
             return
         commands = {command["run"]: id for id, command in app_of(self).knowledge.commands().items()}
         many = len(self._read_logs) > 1
-        items = cause_items(self._document, self.session.set_aside, commands, many, self.lang)
+        items = cause_items(self._document, self.session.set_aside, commands, many, self.lang, self._columns)
         self._causes.show(items, self._causes.highlighted or 0)
 
     def show_log(self) -> None:

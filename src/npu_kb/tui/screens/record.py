@@ -19,7 +19,7 @@ from npu_kb.intake.clean import printable
 from npu_kb.intake.logtext import LogText
 from npu_kb.render.text import EFFECT_NAMES, SEVERITY_NAMES, choose
 from npu_kb.tui.keys import Key, bindings
-from npu_kb.tui.screens.base import PlaceScreen, app_of
+from npu_kb.tui.screens.base import PlaceScreen, app_of, key_line
 from npu_kb.tui.screens.dialogs import TextDialog
 from npu_kb.tui.words import value_name
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _BLANK = "_" * 40
 """Where something can be typed, seen in every theme."""
+_KEYS_WITHOUT_FORM = (Key("f3", "app.go('diagnose')", "diagnose"),)
 _PATIENCE = 0.5
 """Seconds without a key after which the fields are judged."""
 
@@ -60,16 +61,22 @@ class RecordScreen(PlaceScreen):
     def tell(self) -> None:
         super().tell()
         self.query_one("#no-record", Static).update(self.say("nothing to record"))
-        self.set_class(self._form is None, "empty")
+        self._show_whether_empty()
         for field in self.query(".ask").results(Static):
             field.update(ask_for(str(field.name), self.lang))
         self._show_judged()
+
+    def _show_whether_empty(self) -> None:
+        """Without a form there is nothing to save: its keys give way to the one that leads to a log."""
+        self.set_class(self._form is None, "empty")
+        keys = self.KEYS if self._form else _KEYS_WITHOUT_FORM
+        self.query_one("#keys", Static).update(key_line(keys, self.lang))
 
     def on_screen_resume(self) -> None:
         if lines := app_of(self).take_lines_to_record():
             self.query_one("#no-record", Static).update(self.say("getting ready"))
             self._form = None
-            self.set_class(True, "empty")
+            self._show_whether_empty()
             self._begin(lines)
 
     @work(thread=True, exclusive=True, group="begin")
@@ -223,9 +230,11 @@ class RecordScreen(PlaceScreen):
             self.app.push_screen(TextDialog(printable(str(judged.path)), Text(yaml)))
 
     def action_save(self) -> None:
-        if self._form:
-            self.notify(self.say("saving"), timeout=2, markup=False)
-            self._judge(self._form, self._values(), self._picks(), True)
+        if self._form is None:
+            self.notify(self.say("no form"), markup=False)
+            return
+        self.notify(self.say("saving"), timeout=2, markup=False)
+        self._judge(self._form, self._values(), self._picks(), True)
 
     async def _saved(self, judged: Judged) -> None:
         app = app_of(self)
