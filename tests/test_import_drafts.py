@@ -79,7 +79,7 @@ def test_an_import_that_was_killed_goes_on(run: Run, tmp_path: Path, journal: st
 
 def test_a_dry_run_lists_and_writes_nothing(run: Run, tmp_path: Path) -> None:
     status, out, _ = run("import", "github-issues", str(GH), "--dry-run", "--out", str(tmp_path / "out"))
-    assert status == 0 and "KV pool handshake refused" in out and "1 drafts" in out
+    assert status == 0 and "KV pool handshake refused" in out and "1 draft" in out
     assert not (tmp_path / "out").exists()
 
 
@@ -95,7 +95,7 @@ def test_an_issue_that_the_knowledge_cites_is_left_out(
 def test_what_two_trackers_tell_is_drafted_once(run: Run, tmp_path: Path) -> None:
     run("import", "gitee-issues", str(DATA / "gitee-issues.json"), "--out", str(tmp_path))
     _, out, _ = run("import", "gitcode-issues", str(DATA / "gitcode-issues.json"), "--out", str(tmp_path))
-    assert "1 drafts\n1 left out: the same fault as another one" in out
+    assert "1 draft\n1 left out: the same fault as another one" in out
     addresses = [draft["references"][0]["url"] for draft in drafts(tmp_path).values()]
     assert addresses == ["https://gitcode.com/example/kv/issues/16", "https://gitee.com/example/kv/issues/IABCD1"]
 
@@ -111,7 +111,7 @@ def test_the_parts_of_a_chinese_issue_form_are_found(run: Run, tmp_path: Path) -
 def test_a_list_of_the_rest_api_is_read_without_its_pull_requests(run: Run, tmp_path: Path) -> None:
     _, out, _ = run("import", "github-issues", str(DATA / "github-rest.json"), "--out", str(tmp_path))
     (draft,) = drafts(tmp_path).values()
-    assert out.startswith("1 drafts\nWhat each") and draft["references"][0]["url"].endswith("/issues/7")
+    assert out.startswith("1 draft\nWhat each") and draft["references"][0]["url"].endswith("/issues/7")
     assert draft["samples"]["hit"] == ["KvCacheError: cannot write page 12 of pool kv-main"]
 
 
@@ -130,7 +130,7 @@ def test_faulty_issues_are_named_with_line_and_mend_and_the_others_are_drafted(r
     path = tmp_path / "issues.json"
     path.write_text("[" + ",\n".join(rows), "utf-8")
     status, out, err = run("import", "github-issues", str(path), "--repo", "o/r", "--out", str(tmp_path / "out"))
-    assert status == 1 and out.startswith("1 drafts\n")
+    assert status == 1 and out.startswith("1 draft\n")
     assert [line.removeprefix(f"npu-kb: {path}:") for line in err.splitlines()] == [
         "1:1: [0]: has no title; export it with the field `title`",
         "2:1: [1]: has no address; export it with `html_url` or `url`, or give --repo OWNER/NAME",
@@ -156,7 +156,7 @@ def test_every_form_that_paging_leaves_is_read(run: Run, tmp_path: Path, text: s
 
 def test_issues_come_from_standard_input_too(run: Run) -> None:
     status, out, _ = run("import", "github-issues", "-", "--dry-run", stdin=GH.read_bytes())
-    assert status == 0 and "1 drafts" in out
+    assert status == 0 and "1 draft" in out
 
 
 def test_drafts_need_a_folder(run: Run) -> None:
@@ -178,7 +178,7 @@ def test_a_full_disk_is_told_and_leaves_no_half_file(run: Run, tmp_path: Path, m
         patch.setattr("os.link", full)
         status, _, err = run("import", "github-issues", str(GH), "--out", str(tmp_path))
     assert status == 2 and "No space left on device; make room" in err and list(tmp_path.glob("*")) == []
-    assert run("import", "github-issues", str(GH), "--out", str(tmp_path))[1].startswith("1 drafts\n")
+    assert run("import", "github-issues", str(GH), "--out", str(tmp_path))[1].startswith("1 draft\n")
 
 
 def test_the_summary_is_chinese_where_it_is_asked_for(run: Run) -> None:

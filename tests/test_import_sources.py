@@ -41,7 +41,7 @@ def test_the_columns_of_a_table_become_fields(imported: Imported) -> None:
     assert draft["samples"]["hit"] == ["[ERROR] KvLeaseError: lease 41 of <ip> expired after 30 s"]
     assert draft["references"][0]["url"] == "https://example.org/kv/lease" and draft["author"] == "李工"
     assert f"{DATA / 'faults.csv'}:5:1: names no fault; fill its title, symptom or error" in err
-    assert out.startswith("1 drafts\n1 left out: imported before, or given twice\n1 left out: faulty")
+    assert out.startswith("1 draft\n1 left out: imported before, or given twice\n1 left out: faulty")
 
 
 def workbook(path: Path, sheets: dict[str, list[list[object]]]) -> Path:

@@ -40,6 +40,7 @@ TAKEN_OUT = [
     ("MYSQL_PASSWORD=hunter2 MY_KEY=abc", "MYSQL_PASSWORD=<secret> MY_KEY=<secret>"),
     ("AWS_SECRET_ACCESS_KEY=wJalr/K7MDENG+x", "AWS_SECRET_ACCESS_KEY=<secret>"),
     ('{"password": "hunter 3", "api_key":"k-123456"}', '{"password": "<secret>", "api_key":"<secret>"}'),
+    ("token: 12；--password hunter4", "token: 12；--password <secret>"),
     ("run --password hunter4 --token tok5 -v", "run --password <secret> --token <secret> -v"),
     ("mysql -u root -phunter2; docker login -p pw9 x", "mysql -u root -p<secret>; docker login -p <secret> x"),
     ("curl -u lisi:pw123 http://x", "curl -u <user>:<secret> http://x"),

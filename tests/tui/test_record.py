@@ -9,7 +9,7 @@ import yaml
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from npu_kb import Knowledge
+from npu_kb import Knowledge, locations
 from npu_kb.tui.app import KnowledgeApp
 from npu_kb.tui.widgets.result_list import ResultList
 
@@ -109,6 +109,7 @@ def test_lines_that_are_answered_already_say_so(drive, settle, own_kb: Path, sho
 
 def test_no_folder_to_write_to_is_a_message(drive, settle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(locations, "own_kb_directory", lambda: None)
 
     async def script(pilot: Pilot[None]) -> None:
         pilot.app.record(LINES)

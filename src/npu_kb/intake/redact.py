@@ -17,7 +17,7 @@ _SECRET_WORD = (
     r"(?:password|passwd|passphrase|secret|credentials?|token|authorization|pwd|pass|key(?:[_-]?id)?|(?<![\w-])[as]k)"
 )
 """A setting's name ends with it; what stands before it is looked at by `_secret`."""
-_VALUE = r"(?:[^\s'\",;&]|[,;&](?!\s*[\w\"'.-]{1,60}\s*[=:])(?!\s|$)){1,4000}"
+_VALUE = r"(?:[^\s'\",;&；]|[,;&；](?!\s*[\w\"'.-]{1,60}\s*[=:])(?!\s|$|--?[a-z])){1,4000}"
 _MODEL_TOKEN = re.compile(
     r"(?i)(?:^|[_.-])(?:eos|bos|pad|unk|sep|cls|mask|image|video|audio|next|last|first|special|stop|start"
     r"|end|num|n|max|min"

@@ -2,8 +2,8 @@
 
 An entry is one Whoosh document: a bag of terms whose weight says in which field they stand (BM25F with one field).
 A query is a list of wishes: each is a term of the query with what may stand in its place (a synonym group, the
-spelling that was meant). An entry scores the best of each wish, and more if it answers many of them. The more entries
-name an entry as a cause or as related, the more general it is: that comes on top, and decides where a query says little.
+spelling that was meant). An entry scores the best of each wish, and more if it answers many of them. An entry that many
+others name as a cause or as related is a general one: it gains by that, which decides where a query says little.
 
 Whoosh unpickles its files, so an index is only ever read from a folder that belongs to the user alone, and is built
 on the host that searches it.

@@ -79,7 +79,7 @@ class Form:
         """What `npu-kb record` says of these values; `picks` are numbers of proposals, from 1."""
         with self._lock:
             recording = self._recording
-            recording.draft = Draft(self._start.excerpt, self._start.versions)
+            recording.draft = Draft(self._start.excerpt, self._start.versions, names=self._start.names)
             for path, value in values.items():
                 if value.strip():
                     recording.draft.set(path, value.strip())

@@ -69,8 +69,7 @@ class RecordScreen(PlaceScreen):
     def _show_whether_empty(self) -> None:
         """Without a form there is nothing to save: its keys give way to the one that leads to a log."""
         self.set_class(self._form is None, "empty")
-        keys = self.KEYS if self._form else _KEYS_WITHOUT_FORM
-        self.query_one("#keys", Static).update(key_line(keys, self.lang))
+        self.query_one("#keys", Static).update(key_line(self.KEYS if self._form else _KEYS_WITHOUT_FORM, self.lang))
 
     def on_screen_resume(self) -> None:
         if lines := app_of(self).take_lines_to_record():
@@ -230,11 +229,9 @@ class RecordScreen(PlaceScreen):
             self.app.push_screen(TextDialog(printable(str(judged.path)), Text(yaml)))
 
     def action_save(self) -> None:
-        if self._form is None:
-            self.notify(self.say("no form"), markup=False)
-            return
-        self.notify(self.say("saving"), timeout=2, markup=False)
-        self._judge(self._form, self._values(), self._picks(), True)
+        self.notify(self.say("saving" if self._form else "no form"), timeout=2, markup=False)
+        if self._form:
+            self._judge(self._form, self._values(), self._picks(), True)
 
     async def _saved(self, judged: Judged) -> None:
         app = app_of(self)
