@@ -56,7 +56,9 @@ def test_every_command_stands_in_the_readme(readme: str) -> None:
     assert [name for name in COMMANDS if f"npu-kb {name}" not in text] == []
 
 
-@pytest.mark.parametrize("document", ["README.md", "README.zh.md", "CONTRIBUTING.md", "CONTRIBUTING.zh.md", "AGENTS.md"])
+@pytest.mark.parametrize(
+    "document", ["README.md", "README.zh.md", "CONTRIBUTING.md", "CONTRIBUTING.zh.md", "AGENTS.md"]
+)
 def test_every_path_that_a_document_names_exists(document: str) -> None:
     text = (ROOT / document).read_text("utf-8")
     paths = re.findall(r"`((?:src|kb|tests|examples|importers|benchmarks|\.ci)/[\w./-]*)`", text)
