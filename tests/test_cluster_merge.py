@@ -101,6 +101,12 @@ def test_any_rows_in_any_order_tell_the_same_safe_story(knowledge: Knowledge, ro
     xml.dom.minidom.parseString(timeline_svg(document))
 
 
+def test_a_server_without_a_device_does_not_say_who_is_waited_for(knowledge: Knowledge) -> None:
+    member = Clue("n1/rank_0.log", 1, None, "member", {}, "")
+    rows: list[Row] = [*[member] * 4, member._replace(tells="waits", values={"server": "", "rank": "0"})]
+    assert cluster_document(story_of(rows, knowledge), knowledge)["schema"] == "npu-kb/cluster/1"
+
+
 @given(st.lists(ROWS.filter(lambda row: 10**400 not in row and "odd" not in row), max_size=10))
 def test_rows_come_back_from_their_lines_behind_their_host(rows: list[Row]) -> None:
     assert list(from_json_lines(to_json_lines(rows), "x")) == rows

@@ -117,7 +117,8 @@ class Testimony:
         return [suspect for suspect in joined if len(suspect.by) * 4 >= most]
 
     def _target(self, clue: Clue) -> Party:
-        if "server" in clue.values:
+        """Who is waited for."""
+        if clue.values.keys() >= {"server", "device"}:
             return self._at(clue)
         return self._who.rank(int(clue.values["rank"]), self._groups.get(clue.source, ""))
 

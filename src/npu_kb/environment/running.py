@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
+from threading import Event, Lock
 from typing import NamedTuple, TypeVar
 
 from npu_kb.environment.snapshot import Missing
@@ -32,6 +33,10 @@ class Output(NamedTuple):
 T = TypeVar("T")
 _running: set[subprocess.Popen[bytes]] = set()
 """The commands of all threads; each is in a session of its own, where Ctrl-C does not reach it."""
+_starting = Lock()
+"""Held while a command starts and is entered, so that none is missed when all are ended."""
+_ending = Event()
+"""Set when all are ended: no other one starts."""
 
 
 def together(tasks: Mapping[str, Callable[[], T]], deadline: float) -> dict[str, T]:
@@ -41,13 +46,16 @@ def together(tasks: Mapping[str, Callable[[], T]], deadline: float) -> dict[str,
     waiting early, such as Ctrl-C, ends the commands.
     """
     pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="npu-kb-env")
-    futures = {name: pool.submit(task) for name, task in tasks.items()}
+    _ending.clear()
     try:
+        futures = {name: pool.submit(task) for name, task in tasks.items()}
         wait(futures.values(), max(0.0, deadline - time.monotonic()))
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
-        for process in list(_running):
-            _kill(process)
+        with _starting:
+            _ending.set()
+            for process in list(_running):
+                _kill(process)
         raise
     pool.shutdown(wait=False, cancel_futures=True)
     return {name: future.result() for name, future in futures.items() if future.done() and not future.cancelled()}
@@ -59,18 +67,10 @@ def command(
     """Run a program without a shell and read what it prints, for at most so many seconds and bytes."""
     until = min(time.monotonic() + seconds, deadline)
     try:
-        process = subprocess.Popen(
-            arguments,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            cwd="/",
-            env={**os.environ, **_QUIET},
-        )
+        with _starting:
+            process = _started(arguments)
     except OSError as error:
         return _unreadable(source, error)
-    _running.add(process)
     try:
         data, why = _read(process, until, most_bytes)
     finally:
@@ -79,6 +79,22 @@ def command(
     if why:
         return missing(source, why, data)
     return missing(source, "failed", data) if process.returncode else Output(source, data)
+
+
+def _started(arguments: list[str]) -> subprocess.Popen[bytes]:
+    if _ending.is_set():
+        raise InterruptedError(errno.EINTR, os.strerror(errno.EINTR))
+    process = subprocess.Popen(
+        arguments,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        cwd="/",
+        env={**os.environ, **_QUIET},
+    )
+    _running.add(process)
+    return process
 
 
 def _read(process: subprocess.Popen[bytes], until: float, most_bytes: int) -> tuple[bytes, str]:
