@@ -81,6 +81,6 @@ def _state_directory() -> str | None:
 
 
 def is_private(folder: str) -> bool:
-    """Whether this is a real folder of this user that nobody else can write (as cachefolder.private_folder)."""
+    """Whether this is a real folder of this user that nobody else can write."""
     status = os.lstat(folder)
     return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o022

@@ -7,18 +7,31 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from npu_kb.settings import LANGUAGES, overlay_sources, preferred_language
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from npu_kb.knowledge.base import Knowledge
 
 FOUND, NONE, BAD = 0, 1, 2
+_PASTE_HINT = """\
+Paste the log, then press Enter and Ctrl-D. The terminal cuts lines at 4095 characters: give such a log as a file.
+粘贴日志后按回车，再按 Ctrl-D 结束。终端会截断超过 4095 个字符的行，此类日志请以文件方式提供。"""
 
 
 def add_output(parser: argparse.ArgumentParser, formats: list[str]) -> None:
     parser.add_argument("--format", choices=formats, default="text", help="form of the answer (default: text)")
-    parser.add_argument(
-        "--lang", choices=["en", "zh", "both"], help="language of the answer (default: from the locale)"
-    )
+    add_language(parser, "language of the answer (default: from the locale)")
     parser.add_argument("--color", choices=["auto", "always", "never"], default="auto", help="colours (default: auto)")
+    add_kb(parser)
+
+
+def add_language(parser: argparse._ActionsContainer, help: str) -> None:
+    parser.add_argument("--lang", choices=LANGUAGES, help=help)
+
+
+def add_kb(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--kb", action="append", metavar="DIR", help="a private kb folder merged over the built-in one")
 
 
@@ -40,6 +53,12 @@ def since(text: str) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def hint_at_paste(files: Sequence[str]) -> None:
+    """Say how a log is pasted, if it is going to be."""
+    if files in ([], ["-"]) and sys.stdin is not None and sys.stdin.isatty():
+        print(_PASTE_HINT, file=sys.stderr)
+
+
 def load_knowledge(options: argparse.Namespace) -> Knowledge:
     """The built-in knowledge with the user's own merged over it; what is left out is named on stderr."""
     from npu_kb.knowledge.base import Knowledge
@@ -57,8 +76,6 @@ def overlay_folders(options: argparse.Namespace) -> list[str]:
     One that is given by --kb must be there. One that is set for good may be away for a while (a share that is
     not mounted), and the rest still answers; it is named on stderr.
     """
-    from npu_kb.settings import overlay_sources
-
     there = []
     for source in overlay_sources(options.kb or []):
         if source.named_by == "--kb" or os.path.isdir(source.path):
@@ -81,8 +98,6 @@ def warn(text: str) -> None:
 
 def language(options: argparse.Namespace) -> str:
     """The language asked for, else the one of the settings, else Chinese in a Chinese locale, else English."""
-    from npu_kb.settings import preferred_language
-
     if chosen := options.lang or preferred_language():
         return str(chosen)
     locale = os.environ.get("LC_ALL") or os.environ.get("LC_MESSAGES") or os.environ.get("LANG") or ""

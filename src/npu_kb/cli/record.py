@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from npu_kb.cli import combination
-from npu_kb.cli.options import FOUND, language, positive, width
+from npu_kb.cli.options import FOUND, add_language, hint_at_paste, language, positive, width
 from npu_kb.errors import NpuKbError
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     done.add_argument("--out", metavar="FILE", help="write it there instead; `-`: to standard output")
     done.add_argument("--dry-run", action="store_true", help="show it, write nothing")
     done.add_argument("--yes", action="store_true", help="ask nothing")
-    done.add_argument("--lang", choices=["en", "zh", "both"], help="language of the questions")
+    add_language(done, "language of the questions")
     combination.add_arguments(parser)
 
 
@@ -100,7 +100,6 @@ def _manage(options: argparse.Namespace) -> int:
 
 def _start(options: argparse.Namespace, knowledge: Knowledge) -> tuple[Draft, LogText]:
     """The draft of the log or finding that the options name, and the log as far as it is at hand."""
-    from npu_kb.cli.why import PASTE_HINT
     from npu_kb.diagnosis.scan import LiteralInterest
     from npu_kb.findings.draft import Draft
     from npu_kb.findings.proposals import excerpt_log
@@ -113,8 +112,7 @@ def _start(options: argparse.Namespace, knowledge: Knowledge) -> tuple[Draft, Lo
     if options.last:
         log = LogText.of(_last_paste())
     else:
-        if options.files in ([], ["-"]) and sys.stdin is not None and sys.stdin.isatty():
-            print(PASTE_HINT, file=sys.stderr)
+        hint_at_paste(options.files)
         log = read_logs(options.files, LiteralInterest(knowledge.literals))
     draft = Draft.of(log)
     if not draft.excerpt:

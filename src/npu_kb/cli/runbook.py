@@ -5,10 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 
-from npu_kb.cli.options import FOUND, language, load_knowledge
+from npu_kb.cli.options import FOUND, add_kb, add_language, language, load_knowledge
 from npu_kb.errors import NpuKbError
-
-_CHIPS = ("310", "310B", "310P", "910A", "910B", "910_93", "950")
+from npu_kb.knowledge.commands import CHIPS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -16,12 +15,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tree", action="store_true", help="linked files below the folder --out, as MkDocs reads them")
     parser.add_argument("--topic", action="append", default=[], help="only this topic (may be given again)")
     parser.add_argument("--layer", action="append", default=[], help="only this layer (may be given again)")
-    parser.add_argument("--chip", action="append", default=[], choices=_CHIPS, help="what concerns this chip")
+    parser.add_argument("--chip", action="append", default=[], choices=CHIPS, help="what concerns this chip")
     parser.add_argument(
         "--version", action="append", default=[], metavar="NAME=VERSION", help="what may show on it: cann=8.1.RC1"
     )
-    parser.add_argument("--lang", choices=["en", "zh", "both"], help="language (default: from the locale)")
-    parser.add_argument("--kb", action="append", metavar="DIR", help="a private kb folder merged over the built-in one")
+    add_language(parser, "language (default: from the locale)")
+    add_kb(parser)
 
 
 def run(options: argparse.Namespace) -> int:

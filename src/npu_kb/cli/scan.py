@@ -12,7 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from npu_kb.cli.options import FOUND, NONE, load_knowledge, overlay_folders, positive
+from npu_kb.cli.options import FOUND, NONE, add_kb, load_knowledge, overlay_folders, positive
 from npu_kb.errors import NpuKbError
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", metavar="FILE", help="write the rows there (default: standard output)")
     parser.add_argument("--host", metavar="NAME", help="the host whose logs these are (default with --out: this one)")
     add_selection(parser)
-    parser.add_argument("--kb", action="append", metavar="DIR", help="a private kb folder merged over the built-in one")
+    add_kb(parser)
 
 
 def add_selection(parser: argparse.ArgumentParser) -> None:

@@ -7,14 +7,14 @@ import os
 import sys
 from functools import partial
 
-from npu_kb.cli.options import FOUND, language, load_knowledge
+from npu_kb.cli.options import FOUND, add_kb, add_language, language, load_knowledge
 from npu_kb.errors import NpuKbError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("files", nargs="*", metavar="LOG", help="logs or folders of logs to diagnose at once")
-    parser.add_argument("--lang", choices=["en", "zh", "both"], help="language to start in (default: the last one)")
-    parser.add_argument("--kb", action="append", metavar="DIR", help="a private kb folder merged over the built-in one")
+    add_language(parser, "language to start in (default: the last one)")
+    add_kb(parser)
 
 
 def run(options: argparse.Namespace) -> int:

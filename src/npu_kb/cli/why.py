@@ -11,6 +11,7 @@ from npu_kb.cli.options import (
     NONE,
     add_output,
     colour,
+    hint_at_paste,
     language,
     load_knowledge,
     print_json,
@@ -30,10 +31,6 @@ if TYPE_CHECKING:
 
 _LEAST_VERSIONS = 2
 """That can be judged together."""
-
-PASTE_HINT = """\
-Paste the log, then press Enter and Ctrl-D. The terminal cuts lines at 4095 characters: give such a log as a file.
-粘贴日志后按回车，再按 Ctrl-D 结束。终端会截断超过 4095 个字符的行，此类日志请以文件方式提供。"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -59,10 +56,8 @@ def run(options: argparse.Namespace) -> int:
     from npu_kb.diagnosis.scan import LiteralInterest
     from npu_kb.findings.journal import Journal
     from npu_kb.intake.sources import read_logs
-    from npu_kb.render.document import diagnosis_document
 
-    if options.files in ([], ["-"]) and sys.stdin is not None and sys.stdin.isatty():
-        print(PASTE_HINT, file=sys.stderr)
+    hint_at_paste(options.files)
     if options.issue and options.format != "text":
         raise NpuKbError("--issue is Markdown already; leave --format out")
     if _several_ranks(options):
@@ -78,6 +73,22 @@ def run(options: argparse.Namespace) -> int:
     journal = Journal()
     diagnosis = diagnose(log, knowledge, feedback=journal.feedback, known=known)
     wrong = _wrong_pairs(diagnosis, machine, knowledge)
+    _write(options, diagnosis, wrong, machine is not None, log, knowledge)
+    journal.keep(diagnosis, options.files)
+    return FOUND if diagnosis.claims or wrong else NONE
+
+
+def _write(
+    options: argparse.Namespace,
+    diagnosis: Diagnosis,
+    wrong: list[Judgement],
+    with_machine: bool,
+    log: LogText,
+    knowledge: Knowledge,
+) -> None:
+    """The answer in the form that is asked for, and below it the versions that do not go together."""
+    from npu_kb.render.document import diagnosis_document
+
     full = options.all or options.verbose
     document = diagnosis_document(diagnosis, knowledge, full or options.format != "text")
     if options.issue:
@@ -85,7 +96,7 @@ def run(options: argparse.Namespace) -> int:
 
         sys.stdout.write(issue_text(document, log, knowledge))
     elif options.format == "json":
-        if machine or wrong:
+        if with_machine or wrong:
             from npu_kb.cli.beside import document_with
 
             document = document_with(wrong, document)
@@ -103,8 +114,6 @@ def run(options: argparse.Namespace) -> int:
 
         write_wrong_pairs(wrong, options)
     sys.stdout.flush()
-    journal.keep(diagnosis, options.files)
-    return FOUND if diagnosis.claims or wrong else NONE
 
 
 def _machine(file: str, knowledge: Knowledge) -> Machine:

@@ -78,8 +78,7 @@ def _own_kb() -> Path:
 
 def is_read(kb: Path) -> bool:
     """Whether `why` reads this kb folder without being told."""
-    read = [locations.builtin_kb_directory(), *(source.path for source in settings.overlay_sources())]
-    return kb.resolve() in {Path(folder).resolve() for folder in read}
+    return kb.resolve() in {folder.resolve() for folder in companions(None)}
 
 
 def companions(kb: Path | None) -> list[Path]:

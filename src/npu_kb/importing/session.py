@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from npu_kb import locations
-from npu_kb.cli.options import language, load_knowledge
+from npu_kb.cli.options import add_kb, add_language, language, load_knowledge
 from npu_kb.diagnosis.diagnose import diagnose
 from npu_kb.errors import NpuKbError, Problem
 from npu_kb.findings.proposals import Known, known_texts, propose
@@ -22,7 +22,7 @@ from npu_kb.importing.item import Item, shortened
 from npu_kb.importing.outbox import Outbox
 from npu_kb.intake.clean import printable
 from npu_kb.render.text import choose, filled
-from npu_kb.settings import LANGUAGES, overlay_sources
+from npu_kb.settings import overlay_sources
 
 Reader = Callable[[argparse.Namespace], Iterable[Item | Problem]]
 """From the options (`files` are the paths) to what stands in the files."""
@@ -70,8 +70,8 @@ def _parser(
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="what to read; `-` is standard input")
     parser.add_argument("--out", type=Path, metavar="DIR", help="folder for the drafts, made if need be")
     parser.add_argument("--dry-run", action="store_true", help="write nothing; list what would be drafted")
-    parser.add_argument("--kb", action="append", metavar="DIR", help="a private kb folder merged over the built-in one")
-    parser.add_argument("--lang", choices=LANGUAGES, help="language of the summary (default: from the locale)")
+    add_kb(parser)
+    add_language(parser, "language of the summary (default: from the locale)")
     if configure:
         configure(parser)
     return parser

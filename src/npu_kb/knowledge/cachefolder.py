@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import shutil
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 from zlib import crc32
+
+from npu_kb.locations import is_private
 
 _MANIFEST = "manifest.json"
 _UNFINISHED = (".part", ".old")
@@ -25,12 +26,9 @@ def private_folder(directory: Path | str, name: str) -> Path | None:
     folder = Path(directory) / name
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        status = folder.lstat()
+        return folder if is_private(str(folder)) else None
     except OSError:
         return None
-    others_may_write = bool(status.st_mode & 0o022)
-    own = folder.is_dir() and not folder.is_symlink() and status.st_uid == os.getuid()
-    return folder if own and not others_may_write else None
 
 
 def is_whole(path: Path) -> bool:

@@ -52,10 +52,6 @@ class Session:
         for log in self.logs:
             log.close()
 
-    def log_named(self, name: str) -> LogFile | None:
-        """The log that the diagnosis calls so."""
-        return next((log for log in self.logs if log.name == name), None)
-
     def read(
         self,
         knowledge: Knowledge,
