@@ -26,11 +26,23 @@ ENTRY = {
 }
 
 
+LINE = {
+    "id": "mindie-llm.mie05e010006",
+    "title": {"en": "The input of a request is too long", "zh": "请求输入过长"},
+    "cause": {"en": "More tokens than maxInputTokenLen.", "zh": "token 数超过 maxInputTokenLen。"},
+    "fix": [{"en": "Shorten the prompt.", "zh": "缩短输入。", "effect": "read"}],
+    "match": [{"text": ["MIE05E010006"]}],
+}
+
+
 class Store(CodeTable):
-    """The catalogues, and one entry that concerns 507018."""
+    """The catalogues, an entry that concerns 507018, and a one-line fault that prints MIE05E010006."""
 
     def entries_for_code(self, family: str, key: str) -> Sequence[dict[str, Any]]:
         return [{**ENTRY, "layer": "operator"}] if (family, key) == ("acl", "507018") else []
+
+    def signatures_with(self, words: Sequence[str]) -> Sequence[dict[str, Any]]:
+        return [LINE] if "mie05e010006" in [word.lower() for word in words] else []
 
 
 STORE = Store(ROWS)
@@ -45,7 +57,7 @@ def status(*words: str, fmt: str = "text") -> int:
 
 
 def one(word: str) -> Explanation:
-    (explanation,) = explain([word], STORE, STORE.entries_for_code)
+    (explanation,) = explain([word], STORE)
     return explanation
 
 
@@ -193,7 +205,7 @@ def test_meanings_without_a_translation_are_shown_in_english() -> None:
 @pytest.mark.parametrize("lang", ["en", "zh", "both"])
 def test_lines_keep_to_80_columns_except_addresses(lang: str) -> None:
     words = [row["code"] for row in ROWS[::5]] + ["EI", "17", "0x8F", "EI0099", "0x80E1800B", "0x94025081", "x" * 300]
-    for explanation in explain(words, STORE, STORE.entries_for_code):
+    for explanation in explain(words, STORE):
         for line in explanations_text([explanation], lang, False).splitlines():
             assert width_of(line) <= 80 or "https://" in line
 
@@ -227,7 +239,7 @@ def test_the_json_form_holds_what_the_text_shows() -> None:
     assert code["entries"] == [ENTRY]
     assert second["codes"][0]["related"][0]["code"] == "207001"
     assert third["listing"][0]["code"] == "EI0001"
-    assert fourth == {"word": "foo", "found": False, "codes": [], "listing": [], "unlisted": [], "near": []}
+    assert fourth == {"word": "foo", "found": False, "codes": [], "listing": [], "unlisted": [], "near": [], "lines": []}
 
 
 @settings(database=None, deadline=None, max_examples=60)
@@ -237,3 +249,19 @@ def test_any_words_get_an_answer(words: list[str], fmt: str) -> None:
     assert code in (0, 1, 2)
     assert text.endswith("\n")
     assert fmt == "text" or code == 2 or json.loads(text)
+
+
+def test_a_code_that_only_a_line_prints_is_explained_by_that_line() -> None:
+    assert answer("MIE05E010006") == (
+        "mindie-llm.mie05e010006\n"
+        "  The input of a request is too long\n"
+        "  Likely     More tokens than maxInputTokenLen.\n"
+        "  Do         Shorten the prompt.\n"
+    )
+    assert status("MIE05E010006") == 0
+    (word,) = json.loads(answer("MIE05E010006", fmt="json"))["words"]
+    assert word["found"] and word["lines"] == [{name: LINE[name] for name in ("id", "title", "cause", "fix")}]
+
+
+def test_a_piece_of_a_printed_word_is_not_explained_by_it() -> None:
+    assert status("MIE05E01000") == 1

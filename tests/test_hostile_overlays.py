@@ -80,7 +80,7 @@ FILES = {
     "object": ("!!python/object/apply:os.system ['true']", "not valid YAML"),
     "control character": ("id: a\0b\n", "not valid YAML"),
     "endless number": ("id: " + "9" * 5_000, "not valid YAML"),
-    "codes among the entries": ("family: acl\nrows: []\n", "rows: holds codes and is no entry"),
+    "codes among the entries": ("family: acl\nrows: []\n", "rows: holds rows and is no entry"),
 }
 
 

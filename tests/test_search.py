@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +64,9 @@ class Store:
 
     def command(self, id: str) -> None:
         return None
+
+    def signatures_with(self, words: Iterable[str]) -> list[dict[str, Any]]:
+        return []
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from npu_kb.bundle import boot
 from npu_kb.bundle.wheels import Target, fetched_wheels, glibc_of, installed_wheels, own_wheel, this_machine
 from npu_kb.errors import KnowledgeError, NpuKbError
 from npu_kb.files import write_file
-from npu_kb.knowledge.base import walk
+from npu_kb.knowledge.walk import walk
 from npu_kb.knowledge.yamlfile import read_text
 from npu_kb.version import __version__
 

@@ -4,19 +4,28 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from npu_kb.codes.model import FAMILIES, CodeLookup, CodeRow
 from npu_kb.codes.readings import Reading, interpret
 from npu_kb.codes.spelling import device_layout
 
-EntriesForCode = Callable[[str, str], Sequence[dict[str, Any]]]
-"""The knowledge entries (documents with id and title) that concern a family and key."""
-
 _MAX_WORDS = 50
+_LEAST_PRINTED = 5
+"""Characters; a shorter word stands in lines by chance."""
 _NEAR = 5
+
+
+class ExplainStore(CodeLookup, Protocol):
+    """The knowledge that codes are explained from."""
+
+    def entries_for_code(self, family: str, key: str) -> Sequence[dict[str, Any]]:
+        """Entries (documents with id and title) that concern a code."""
+
+    def signatures_with(self, words: Sequence[str]) -> Sequence[dict[str, Any]]:
+        """One-line faults (documents as of entries) whose texts hold all of these words."""
 
 
 @dataclass(frozen=True)
@@ -58,11 +67,13 @@ class Explanation:
     """Codes that the word surely is, but which no catalogue has."""
     near: list[CodeRow] = field(default_factory=list)
     """Rows that are spelt alike, if nothing was found."""
+    lines: list[dict[str, Any]] = field(default_factory=list)
+    """The one-line faults that print the word: id, title, cause and fix."""
 
     @property
     def found(self) -> bool:
         """Whether anything is known."""
-        return bool(self.findings or self.listing)
+        return bool(self.findings or self.listing or self.lines)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON form."""
@@ -73,6 +84,7 @@ class Explanation:
             "listing": [_brief(row) for row in self.listing],
             "unlisted": [{"family": reading.family, "code": reading.key} for reading in self.unlisted],
             "near": [_brief(row) for row in self.near],
+            "lines": self.lines,
         }
 
 
@@ -80,9 +92,9 @@ def _brief(row: CodeRow) -> dict[str, Any]:
     return {name: row[name] for name in ("family", "code", "symbol", "meaning") if name in row}
 
 
-def explain(words: Sequence[str], lookup: CodeLookup, entries_for_code: EntriesForCode) -> list[Explanation]:
+def explain(words: Sequence[str], store: ExplainStore) -> list[Explanation]:
     """One explanation per word; `hcclRet -> 4` in three words counts as one."""
-    return [_explain_word(word, lookup, entries_for_code) for word in joined_words(words)[:_MAX_WORDS]]
+    return [_explain_word(word, store) for word in joined_words(words)[:_MAX_WORDS]]
 
 
 def joined_words(words: Sequence[str]) -> list[str]:
@@ -100,53 +112,61 @@ def _is_open(word: str) -> bool:
     return word.endswith(("->", "=", ":", " is")) or word.count("(") > word.count(")")
 
 
-def _explain_word(word: str, lookup: CodeLookup, entries_for_code: EntriesForCode) -> Explanation:
+def _explain_word(word: str, store: ExplainStore) -> Explanation:
     explanation = Explanation(word)
     readings = interpret(word)
     for reading in readings:
         if reading.family == "symbol":
-            _add_symbol(explanation, reading, lookup, entries_for_code)
+            _add_symbol(explanation, reading, store)
         elif reading.family != "prefix":
-            _add_code(explanation, reading, lookup, entries_for_code)
+            _add_code(explanation, reading, store)
     if any(finding.row and finding.sure == "certain" for finding in explanation.findings):
         explanation.findings[:] = [finding for finding in explanation.findings if finding.sure == "certain"]
     for reading in readings:
         if reading.family == "prefix" and _is_worth_listing(reading.key, explanation):
             found = [finding.row for finding in explanation.findings]
-            explanation.listing.extend(row for row in _rows_with_prefix(reading.key, lookup) if row not in found)
+            explanation.listing.extend(row for row in _rows_with_prefix(reading.key, store) if row not in found)
+    if not explanation.findings and len(word) >= _LEAST_PRINTED:
+        explanation.lines.extend(_printing(word, store.signatures_with([word])))
     if not explanation.found:
-        explanation.near.extend(_near_rows(word, lookup))
+        explanation.near.extend(_near_rows(word, store))
     return explanation
 
 
-def _add_code(explanation: Explanation, reading: Reading, lookup: CodeLookup, entries_for_code: EntriesForCode) -> None:
-    row = lookup.lookup(reading.family, reading.key)
+def _add_code(explanation: Explanation, reading: Reading, store: ExplainStore) -> None:
+    row = store.lookup(reading.family, reading.key)
     layout = None
     if reading.family == "device" and reading.sure == "certain" and (row is None or row.get("list") == "dms-event"):
-        layout = _named_layout(reading.key, lookup, listed=row is not None)
+        layout = _named_layout(reading.key, store, listed=row is not None)
     sure = reading.sure
     if row is None and layout and not layout.get("component"):
         sure = "possible"
     if row or layout:
-        related = tuple(_related_rows(reading.key, row, layout, lookup))
+        related = tuple(_related_rows(reading.key, row, layout, store))
         places = [(reading.family, reading.key), *((other["family"], other["key"]) for other in related)]
-        entries = _brief_entries(entry for place in places for entry in entries_for_code(*place))
+        entries = _brief_entries(entry for place in places for entry in store.entries_for_code(*place))
         explanation.findings.append(Finding(reading.family, reading.key, sure, row, layout, related, entries))
     elif reading.sure == "certain":
         explanation.unlisted.append(reading)
 
 
-def _add_symbol(
-    explanation: Explanation, reading: Reading, lookup: CodeLookup, entries_for_code: EntriesForCode
-) -> None:
+def _add_symbol(explanation: Explanation, reading: Reading, store: ExplainStore) -> None:
     """A name: a symbol of any family, an environment variable, or the start of several."""
-    rows = _rows_with_prefix(reading.key, lookup)
+    rows = _rows_with_prefix(reading.key, store)
     exact = [row for row in rows if reading.key in (row.get("symbol"), row["code"])]
     for row in exact:
         found = Reading(row["family"], row["key"], reading.sure)
-        _add_code(explanation, found, lookup, entries_for_code)
+        _add_code(explanation, found, store)
     if not exact:
         explanation.listing.extend(rows)
+
+
+def _printing(word: str, signatures: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Those whose program text holds the word, and not only a piece of a longer one."""
+    whole = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)", re.IGNORECASE)
+    for signature in signatures:
+        if any(whole.search(text) for block in signature["match"] for text in block["text"]):
+            yield {name: signature[name] for name in ("id", "title", "cause", "fix")}
 
 
 def _brief_entries(entries: Iterable[dict[str, Any]]) -> tuple[dict[str, Any], ...]:

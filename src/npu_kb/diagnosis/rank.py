@@ -59,6 +59,7 @@ def _excuses(benign: Match, match: Match) -> bool:
 def _standing(match: Match) -> tuple[object, ...]:
     return (
         not match.is_claim,
+        "signature" in match.entry,
         match.entry["severity"] == "benign",
         _ROLES[match.entry["role"]],
         VERDICTS.index(match.verdict),

@@ -24,14 +24,15 @@ def statistics(diagnoses: list[Row], reports: dict[str, Reports], knowledge: Kno
     A diagnosis counts for its first answer, if that is a claim.
     """
     entries = {entry["id"]: entry for entry in knowledge.entries()}
+    known = entries | {signature["id"]: signature for signature in knowledge.signatures()}
     causes = [cause for row in diagnoses if (cause := cause_of(row))]
     named = {match["id"] for row in diagnoses for match in row["matches"]}
     return {
         "schema": SCHEMA,
         "diagnoses": len(diagnoses),
         "unanswered": len(diagnoses) - len(causes),
-        "topics": _topics(causes, entries, knowledge.topics()),
-        "entries": [{"id": id, "title": _title(id, entries), "count": n} for id, n in _counted(causes)],
+        "topics": _topics(causes, known, knowledge.topics()),
+        "entries": [{"id": id, "title": _title(id, known), "count": n} for id, n in _counted(causes)],
         "versions": [
             {"component": component, "version": version, "count": n}
             for (component, version), n in _counted(pair for row in diagnoses for pair in row["versions"].items())

@@ -14,8 +14,8 @@ from npu_kb import locations, settings
 from npu_kb.errors import NpuKbError
 from npu_kb.files import write_file
 from npu_kb.intake.clean import printable
-from npu_kb.knowledge.base import walk
 from npu_kb.knowledge.entry import Entry, Fix, Layer
+from npu_kb.knowledge.walk import walk
 
 _ID = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _FOLDED_CHARS = 100

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from npu_kb.gates import goodlogs, history, links
+from npu_kb.gates import goodlogs, history, links, signatures
 from npu_kb.gates.gate import GATES
 
 UNREADABLE = "file_is_readable"
@@ -12,6 +12,7 @@ _OTHERS = {
     goodlogs.RULE: "No entry claims a fault on logs of healthy machines and of other stacks.",
     history.IDS_STAY: "An id that existed leads to an entry for ever.",
     history.START_LOW: "A new entry starts as draft or reported.",
+    signatures.RULE: "A one-line fault answers its own text, and nothing else says the same.",
     links.RULE: "The addresses of references still answer.",
 }
 

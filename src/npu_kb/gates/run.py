@@ -17,6 +17,7 @@ from npu_kb.gates.gate import GATES
 from npu_kb.gates.goodlogs import silence
 from npu_kb.gates.history import History, history_since
 from npu_kb.gates.selection import Selection, kb_directories, select
+from npu_kb.gates.signatures import signature_problems
 from npu_kb.gates.tally import Tally, tally
 from npu_kb.knowledge.base import Knowledge
 from npu_kb.knowledge.commands import Commands, read_commands
@@ -43,6 +44,8 @@ class Report:
 
     items: list[LoadedEntry]
     """The entries that were checked."""
+    signatures: int
+    """How many one-line faults were checked."""
     context: Context
     found: list[Problem]
     """Problems and warnings, in the order of files and lines."""
@@ -66,7 +69,7 @@ def check(request: Request) -> Report:
     history = history_since(request.base, directories[-1], request.paths) if request.base is not None else None
     selection = _selected(request, history, directories)
     context = _context(selection, request.stale_after)
-    found, claims = _gated(selection.items, context, directories)
+    found, claims = _gated(selection, context, directories)
     found += history.problems(selection.items, context) if history else []
     if request.links:
         from npu_kb.gates.links import dead_links
@@ -76,7 +79,8 @@ def check(request: Request) -> Report:
         tally(context.entries[id], context.answers, claims[id] + len(context.claims_on_others.get(id, ())))
         for id in sorted(context.checked)
     ]
-    return Report(selection.items, context, in_order([*selection.problems, *found]), tallies, history)
+    signatures = sum(len(table.rows) for table in selection.tables)
+    return Report(selection.items, signatures, context, in_order([*selection.problems, *found]), tallies, history)
 
 
 def _selected(request: Request, history: History | None, directories: list[Path]) -> Selection:
@@ -85,12 +89,12 @@ def _selected(request: Request, history: History | None, directories: list[Path]
     if history.concerns_all:
         return select([], directories)
     changed = [change.path for change in history.entries]
-    return select(changed, directories) if changed else Selection([], Knowledge.load(directories[1:]), [])
+    return select(changed, directories) if changed else Selection([], [], Knowledge.load(directories[1:]), [])
 
 
 def check_entries(selection: Selection, directories: list[Path]) -> list[Problem]:
     """What is wrong with the selected entries, in the company of all others, and what they claim on good logs."""
-    found, _ = _gated(selection.items, _context(selection, STALE_AFTER), directories)
+    found, _ = _gated(selection, _context(selection, STALE_AFTER), directories)
     return in_order([*selection.problems, *found])
 
 
@@ -106,10 +110,12 @@ def _refusals() -> Commands:
     return Commands({}, [])
 
 
-def _gated(items: list[LoadedEntry], context: Context, directories: list[Path]) -> tuple[list[Problem], Counter[str]]:
+def _gated(selection: Selection, context: Context, directories: list[Path]) -> tuple[list[Problem], Counter[str]]:
     """What the gates find, and how many good texts each entry claims."""
-    found = [problem for item in items for gate in GATES for problem in gate.problems(item, context)]
-    quiet = [silence(folder, context.answers, context.checked) for folder in directories]
+    found = [problem for item in selection.items for gate in GATES for problem in gate.problems(item, context)]
+    found += signature_problems(selection.tables, context)
+    checked = context.checked | {id for table in selection.tables for id in table.rows}
+    quiet = [silence(folder, context.answers, checked) for folder in directories]
     claims = Counter(false.claim.id for part in quiet for false in part.claims)
     return found + [problem for part in quiet for problem in part.problems], claims
 

@@ -10,19 +10,22 @@ from zlib import crc32
 from npu_kb import locations
 from npu_kb.errors import NpuKbError, Problem
 from npu_kb.files import real
-from npu_kb.knowledge.base import Knowledge, walk
+from npu_kb.knowledge.base import Knowledge
 from npu_kb.knowledge.compile import compile_loaded, with_entries
 from npu_kb.knowledge.entryfile import LoadedEntry, load_entry
 from npu_kb.knowledge.load import LoadedKnowledge, entry_files, load_entries
+from npu_kb.knowledge.signatures import FOLDER, SignatureTable, read_signatures
+from npu_kb.knowledge.walk import walk
 
 _FEW = 100
 """Files that are quicker read into the compiled knowledge than all of it is read anew."""
 
 
 class Selection(NamedTuple):
-    """The entries to check, all knowledge with them in it, and what is wrong with their files."""
+    """The entries and signatures to check, all knowledge with them in it, and what is wrong with their files."""
 
     items: list[LoadedEntry]
+    tables: list[SignatureTable]
     knowledge: Knowledge
     problems: list[Problem]
 
@@ -61,9 +64,14 @@ def _home(path: Path, directories: list[Path]) -> Path | None:
 
 
 def _is_shared(path: Path, directories: list[Path]) -> bool:
-    """Whether the file is of a kb folder, but no entry of it: what many entries rest on."""
+    """Whether the file is of a kb folder, but no entry and no table of signatures: what many entries rest on."""
     home = _home(path, directories)
-    return home is not None and not entry_files(home, [path])
+    return home is not None and path.parent != home / FOLDER and not entry_files(home, [path])
+
+
+def _hold_signatures(path: Path, directories: list[Path]) -> bool:
+    home = _home(path, directories)
+    return home is not None and path.parent == home / FOLDER
 
 
 def _select_all(directories: list[Path]) -> Selection:
@@ -71,7 +79,8 @@ def _select_all(directories: list[Path]) -> Selection:
     loaded = load_entries(directories)
     last = directories[-1].resolve()
     items = [item for item in loaded.entries.values() if last in item.file.path.resolve().parents]
-    return Selection(items, compiled(loaded), loaded.problems + loaded.link_problems)
+    tables = [table for table in loaded.signatures.values() if last in table.file.path.resolve().parents]
+    return Selection(items, tables, compiled(loaded), loaded.problems + loaded.link_problems)
 
 
 def _select_many(files: list[Path], directories: list[Path]) -> Selection:
@@ -83,18 +92,22 @@ def _select_many(files: list[Path], directories: list[Path]) -> Selection:
             loaded.entries |= {item.entry.id: item} if item else {}
     wanted = set(files)
     items = [item for item in loaded.entries.values() if item.file.path.resolve() in wanted]
+    tables = [table for table in loaded.signatures.values() if table.file.path.resolve() in wanted]
     problems = [problem for problem in loaded.problems if real(problem.path) in wanted]
-    return Selection(items, compiled(loaded), problems)
+    return Selection(items, tables, compiled(loaded), problems)
 
 
 def _select_few(files: list[Path], directories: list[Path]) -> Selection:
     """As they are now, in the company of what was compiled before they were changed."""
-    read = [load_entry(path) for path in files]
-    problems = [problem for _, found in read for problem in found]
+    listed = [path for path in files if _hold_signatures(path, directories)]
+    read = [load_entry(path) for path in files if path not in listed]
+    rows = [read_signatures(path) for path in listed]
+    problems = [problem for _, found in (*read, *rows) for problem in found]
     problems += _namesakes([item for item, _ in read if item], directories)
     items = list({item.entry.id: item for item, _ in read if item}.values())
+    tables = [table for table, _ in rows if table]
     company = Knowledge.load(directories[1:], but_for=_as_walked(files, directories))
-    return Selection(items, with_entries(company, items, {path.stem for path in files}), problems)
+    return Selection(items, tables, with_entries(company, items, tables, {path.stem for path in files}), problems)
 
 
 def _as_walked(files: list[Path], directories: list[Path]) -> Iterator[str]:
@@ -119,5 +132,6 @@ def _namesakes(items: list[LoadedEntry], directories: list[Path]) -> Iterator[Pr
 
 def compiled(loaded: LoadedKnowledge) -> Knowledge:
     """Knowledge in memory; the same entries get the same search index."""
-    texts = "".join(item.file.text for item in loaded.entries.values())
+    files = [item.file for item in loaded.entries.values()] + [table.file for table in loaded.signatures.values()]
+    texts = "".join(file.text for file in files)
     return Knowledge(compile_loaded(loaded, f"check-{crc32(texts.encode()):08x}"))

@@ -15,8 +15,7 @@ import sqlite3
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from npu_kb import locations
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
 Document = dict[str, Any]
 
-FORMAT = "11"
+FORMAT = "12"
 """Changes with the tables of compile.py; a database of another format is rebuilt."""
 
 _PROGRAM = f"{__version__}-{FORMAT}"
@@ -37,13 +36,6 @@ _PROGRAM = f"{__version__}-{FORMAT}"
 COMPILED = "compiled"
 """Folder of compiled files inside the cache folder, which belongs to this user alone."""
 _MAX_DATABASE = 500_000_000
-_MAX_DEPTH = 12
-_MAX_ITEMS = 50_000
-_MAX_FILES = 5_000
-_MAX_BYTES = 50_000_000
-"""Limits of one folder of knowledge: how deep, how many items and YAML files, and their size in all."""
-_MAX_FILE = 2_000_000
-"""Of a larger file no more is ever read."""
 
 
 class Knowledge:
@@ -76,6 +68,8 @@ class Knowledge:
 
     @classmethod
     def _load_folders(cls, directories: list[str], but_for: frozenset[str]) -> Knowledge:
+        from npu_kb.knowledge.walk import walk
+
         files = sorted(file for directory in directories for file in walk(directory).files)
         key = f"{_PROGRAM}-{len(files)}-{crc32(repr(files).encode()):08x}"
         cache = locations.cache_directory()
@@ -161,8 +155,20 @@ class Knowledge:
 
     def entries(self) -> Iterator[Document]:
         """All entries, in the order of their files."""
-        for (doc,) in self._connection.execute("SELECT doc FROM entry ORDER BY n"):
+        for (doc,) in self._connection.execute("SELECT doc FROM entry WHERE NOT signature ORDER BY n"):
             yield json.loads(doc)
+
+    def signatures(self) -> Iterator[Document]:
+        """All one-line faults, as entries in short form (see signatures.py), in the order of their files."""
+        for (doc,) in self._connection.execute("SELECT doc FROM entry WHERE signature ORDER BY n"):
+            yield json.loads(doc)
+
+    def signatures_with(self, words: Iterable[str]) -> list[Document]:
+        """The one-line faults of which some text holds each of these words, whatever its case."""
+        wanted = [f"%{_escaped(word)}%" for word in words]
+        holds = "".join(" AND doc LIKE ? ESCAPE '\\'" for _ in wanted)
+        sql = f"SELECT doc FROM entry WHERE signature{holds} ORDER BY n"
+        return [json.loads(doc) for (doc,) in self._connection.execute(sql, wanted)]
 
     def command(self, id: str) -> Document | None:
         """The diagnostic command with this id."""
@@ -203,7 +209,7 @@ class Knowledge:
 
     def with_prefix(self, prefix: str) -> list[Document]:
         """Catalogue rows whose printed code or symbol starts so; the case of letters does not matter."""
-        like = prefix.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+        like = f"{_escaped(prefix)}%"
         sql = "SELECT doc FROM code WHERE code LIKE ? ESCAPE '\\' OR symbol LIKE ? ESCAPE '\\' ORDER BY code"
         return [json.loads(doc) for (doc,) in self._connection.execute(sql, (like, like))]
 
@@ -225,8 +231,13 @@ class Knowledge:
         return found
 
     def counts(self) -> dict[str, int]:
-        """How many entries, codes and commands there are."""
-        tables = {"entries": "entry", "codes": "code", "commands": "command"}
+        """How many entries, one-line faults, codes and commands there are."""
+        tables = {
+            "entries": "entry WHERE NOT signature",
+            "signatures": "entry WHERE signature",
+            "codes": "code",
+            "commands": "command",
+        }
         return {
             name: int(self._connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
             for name, table in tables.items()
@@ -245,6 +256,11 @@ class Knowledge:
     def _document(self, sql: str, *values: object) -> Document | None:
         row = self._connection.execute(sql, values).fetchone()
         return json.loads(row[0]) if row else None
+
+
+def _escaped(text: str) -> str:
+    """The text as a part of a LIKE pattern."""
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
 def _cached(folder: str | None, stem: str) -> list[str]:
@@ -271,54 +287,3 @@ def _is_whole(path: str) -> bool:
 def _read_only_uri(path: str) -> str:
     escaped = os.path.abspath(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     return f"file:{escaped}?mode=ro&immutable=1"
-
-
-class Walk(NamedTuple):
-    """The YAML files of a folder as (path, time, size), and (path, what is wrong and the mend) of what was left out."""
-
-    files: list[tuple[str, int, int]]
-    faults: list[tuple[str, str]]
-
-
-def walk(directory: str) -> Walk:
-    """All *.yaml below a folder, without hidden names and without following links to folders."""
-    found, folders, items, size = Walk([], []), [(directory, 0)], 0, 0
-    while folders:
-        folder, depth = folders.pop()
-        for item in _items(folder, found.faults):
-            items += 1
-            if item.name.startswith("."):
-                continue
-            if item.is_dir(follow_symlinks=False):
-                if depth < _MAX_DEPTH:
-                    folders.append((item.path, depth + 1))
-                else:
-                    found.faults.append((item.path, f"is more than {_MAX_DEPTH} folders deep; move it up"))
-            elif item.is_symlink() and os.path.isdir(item.path):
-                found.faults.append((item.path, "is a link to a folder and not followed; put the folder itself here"))
-            elif item.name.endswith(".yaml"):
-                found.files.append(_stamp(item))
-                size += min(found.files[-1][2], _MAX_FILE)
-            if items > _MAX_ITEMS or len(found.files) > _MAX_FILES or size > _MAX_BYTES:
-                found.faults.append((directory, "holds too much for knowledge; name a smaller folder"))
-                return found
-    return found
-
-
-def _items(folder: str, faults: list[tuple[str, str]]) -> list[os.DirEntry[str]]:
-    """What stands in a folder, at most one more than may be; one that cannot be read is a fault."""
-    try:
-        with os.scandir(folder) as items:
-            return list(islice(items, _MAX_ITEMS + 1))
-    except OSError as error:
-        faults.append((folder, f"cannot be read: {error.strerror}; mend its permissions"))
-        return []
-
-
-def _stamp(item: os.DirEntry[str]) -> tuple[str, int, int]:
-    """(path, time, size) of a file; zeros for a link into nothing."""
-    try:
-        status = item.stat()
-    except OSError:
-        return item.path, 0, 0
-    return item.path, status.st_mtime_ns, status.st_size

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from npu_kb.knowledge.entry import Block, CodeCondition, Entry
     from npu_kb.knowledge.entryfile import LoadedEntry
     from npu_kb.knowledge.load import LoadedKnowledge
+    from npu_kb.knowledge.signatures import SignatureTable
 
 
 def compile_knowledge(directories: list[Path], key: str) -> sqlite3.Connection:
@@ -47,6 +48,7 @@ def compile_loaded(loaded: LoadedKnowledge, key: str) -> sqlite3.Connection:
     database = sqlite_utils.Database(connection)
     _create_tables(connection)
     _insert_entries(database, list(loaded.entries.values()))
+    _insert_signatures(database, list(loaded.signatures.values()), loaded.commands)
     _insert_codes(database, loaded)
     database.table("command").insert_all({"id": id, "doc": _json(doc)} for id, doc in loaded.commands.items())
     database.table("topic").insert_all({"id": id, "doc": _json(names)} for id, names in loaded.topics.items())
@@ -93,7 +95,7 @@ def _create_tables(connection: sqlite3.Connection) -> None:
     connection.executescript(
         """
         CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT);
-        CREATE TABLE entry(n INTEGER PRIMARY KEY, id TEXT UNIQUE, doc TEXT);
+        CREATE TABLE entry(n INTEGER PRIMARY KEY, id TEXT UNIQUE, doc TEXT, signature INTEGER DEFAULT 0);
         CREATE TABLE alias(alias TEXT, id TEXT, named_by TEXT, PRIMARY KEY(alias, named_by));
         CREATE TABLE block(n INTEGER PRIMARY KEY, entry INTEGER, doc TEXT);
         CREATE TABLE trigger(kind TEXT, value TEXT, block INTEGER, PRIMARY KEY(kind, value, block));
@@ -108,48 +110,81 @@ def _create_tables(connection: sqlite3.Connection) -> None:
     )
 
 
-def with_entries(knowledge: Knowledge, items: list[LoadedEntry], gone: Iterable[str]) -> Knowledge:
-    """The knowledge with these entries in place of those of the same id, and without those that are `gone`."""
+def with_entries(
+    knowledge: Knowledge, items: list[LoadedEntry], tables: list[SignatureTable], gone: Iterable[str]
+) -> Knowledge:
+    """The knowledge with these entries and signatures in place of those of the same ids and files.
+
+    Entries whose id, and signatures whose file, is `gone` are left out.
+    """
     import sqlite_utils
 
     from npu_kb.knowledge.base import Knowledge
 
     connection = knowledge.copy()
-    key = f"{knowledge.source_key}+{crc32(''.join(item.file.text for item in items).encode()):08x}"
+    texts = "".join([*(item.file.text for item in items), *(table.file.text for table in tables)])
+    key = f"{knowledge.source_key}+{crc32(texts.encode()):08x}"
     connection.execute("UPDATE meta SET value = ? WHERE key = 'source'", (key,))
     for id in {*gone, *(item.entry.id for item in items)}:
         _remove(connection, id)
     _insert_entries(sqlite_utils.Database(connection), items)
+    _insert_signatures(sqlite_utils.Database(connection), tables, knowledge.commands())
     return Knowledge(connection)
 
 
 def _remove(connection: sqlite3.Connection, id: str) -> None:
-    """Take an entry and all that hangs on it out of the tables."""
-    blocks = "SELECT block.n FROM block JOIN entry ON block.entry = entry.n WHERE entry.id = ?"
-    connection.execute(f"DELETE FROM trigger WHERE block IN ({blocks})", (id,))
-    connection.execute(f"DELETE FROM block WHERE n IN ({blocks})", (id,))
-    connection.execute("DELETE FROM alias WHERE named_by = ?", (id,))
-    connection.execute("DELETE FROM code_entry WHERE id = ?", (id,))
-    connection.execute("DELETE FROM entry WHERE id = ?", (id,))
+    """Take an entry, or the signatures of the file of this name, and all that hangs on them out of the tables."""
+    concerned = "(id = :id OR (signature AND substr(id, 1, length(:id) + 1) = :id || '.'))"
+    blocks = f"SELECT block.n FROM block JOIN entry ON block.entry = entry.n WHERE {concerned}"
+    for sql in (
+        f"DELETE FROM trigger WHERE block IN ({blocks})",
+        f"DELETE FROM block WHERE n IN ({blocks})",
+        "DELETE FROM alias WHERE named_by = :id",
+        "DELETE FROM code_entry WHERE id = :id",
+        f"DELETE FROM entry WHERE {concerned}",
+    ):
+        connection.execute(sql, {"id": id})
 
 
 def _insert_entries(database: sqlite_utils.Database, items: list[LoadedEntry]) -> None:
     """Add entries behind those that are there; of a deprecated one only that its ids lead to its successor."""
     live = [item for item in items if item.entry.status != "deprecated"]
-    numbered = list(enumerate(live, _next(database, "entry")))
-    database.table("entry").insert_all(
-        {"n": n, "id": item.entry.id, "doc": _json(_document(item.entry))} for n, item in numbered
-    )
+    _insert_documents(database, ((_document(i.entry), [_compiled(i, block) for block in i.entry.match]) for i in live))
     database.table("alias").insert_all(_aliases(items), ignore=True)
     database.table("code_entry").insert_all(
         {"family": family, "key": key, "id": item.entry.id}
         for item in live
         for family, key in sorted(_codes_of(item.entry))
     )
+
+
+def _insert_signatures(
+    database: sqlite_utils.Database, tables: list[SignatureTable], commands: dict[str, dict[str, Any]]
+) -> None:
+    """Add one-line faults behind the entries that are there, each as an entry in short form."""
+    for table in tables:
+        standing = {"foreign": True} if table.is_foreign else {}
+        _insert_documents(
+            database,
+            (
+                (document, [compile_block(block) | standing for block in blocks])
+                for document, blocks in table.documents(commands)
+            ),
+        )
+
+
+def _insert_documents(
+    database: sqlite_utils.Database, documents: Iterable[tuple[dict[str, Any], list[dict[str, Any]]]]
+) -> None:
+    """Add documents of entries with their compiled blocks."""
+    numbered = list(enumerate(documents, _next(database, "entry")))
+    database.table("entry").insert_all(
+        {"n": n, "id": doc["id"], "doc": _json(doc), "signature": int("signature" in doc)} for n, (doc, _) in numbered
+    )
     blocks = [
-        (number, {"entry": n, **compile_block(block), **_standing(item)})
-        for number, (n, item, block) in enumerate(
-            ((n, item, block) for n, item in numbered for block in item.entry.match), _next(database, "block")
+        (number, {"entry": n, **block})
+        for number, (n, block) in enumerate(
+            ((n, block) for n, (_, blocks) in numbered for block in blocks), _next(database, "block")
         )
     ]
     database.table("block").insert_all(
@@ -176,10 +211,10 @@ def _aliases(items: list[LoadedEntry]) -> Iterator[dict[str, str]]:
         yield from ({"alias": old, "id": id, "named_by": entry.id} for old in (entry.id, *entry.aliases))
 
 
-def _standing(item: LoadedEntry) -> dict[str, Any]:
-    """What a block inherits from its entry: whether its regexes get a budget, and that a draft only suggests."""
+def _compiled(item: LoadedEntry, block: Block) -> dict[str, Any]:
+    """A compiled block with what it inherits: whether its regexes get a budget, and that a draft only suggests."""
     foreign = {"foreign": True} if item.is_foreign else {}
-    return foreign | ({"proves": "possible"} if item.entry.status == "draft" else {})
+    return compile_block(block) | foreign | ({"proves": "possible"} if item.entry.status == "draft" else {})
 
 
 def _document(entry: Entry) -> dict[str, Any]:

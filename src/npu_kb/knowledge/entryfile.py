@@ -41,7 +41,7 @@ def load_entry(path: Path, trusted: bool = False) -> tuple[LoadedEntry | None, l
     if file is None:
         return None, problems
     if isinstance(file.value, dict) and "rows" in file.value and "id" not in file.value:
-        message = "holds codes and is no entry; keep it in the folder codes/ of a kb folder"
+        message = "holds rows and is no entry; keep it in the folder codes/ or signatures/ of a kb folder"
         return None, [file.problem(("rows",), message)]
     if faults := [file.problem(*fault) for fault in _regex_faults(file)]:
         return None, faults[:MAX_PROBLEMS]

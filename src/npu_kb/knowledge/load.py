@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from npu_kb.errors import Problem
-from npu_kb.knowledge.base import walk
 from npu_kb.knowledge.checklist import Checklist
 from npu_kb.knowledge.entry import Bilingual, Model, Slug
 from npu_kb.knowledge.entryfile import LoadedEntry as LoadedEntry
 from npu_kb.knowledge.entryfile import is_built_in
 from npu_kb.knowledge.entryfile import load_entry as load_entry
 from npu_kb.knowledge.matrixfile import read_matrix
+from npu_kb.knowledge.signatures import FOLDER, SignatureTable, read_signatures
+from npu_kb.knowledge.walk import walk
 from npu_kb.knowledge.wording import MAX_PROBLEMS, problems_of
 from npu_kb.knowledge.yamlfile import Located, Where, read_yaml
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 Table = TypeVar("Table", dict[str, Any], list[Any])
 
 _TABLES = ("topics.yaml", "next_steps.yaml", "trackers.yaml", "commands.yaml", "synonyms.yaml")
-_FOLDERS = ("codes", "matrix", "checklists", "goodlogs", "schema")
+_FOLDERS = ("codes", "signatures", "matrix", "checklists", "goodlogs", "schema")
 """What stands in a kb folder beside its entries."""
 
 
@@ -74,6 +75,8 @@ class LoadedKnowledge:
     codes: dict[tuple[str, str], CodeRow] = field(default_factory=dict)
     commands: dict[str, dict[str, Any]] = field(default_factory=dict)
     checklists: dict[str, LoadedChecklist] = field(default_factory=dict)
+    signatures: dict[str, SignatureTable] = field(default_factory=dict)
+    """Tables of one-line faults by file name."""
     matrix: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
     """Rows of the version matrix by table and key."""
     problems: list[Problem] = field(default_factory=list)
@@ -100,6 +103,7 @@ def load_entries(directories: list[Path], trusted: bool = False) -> LoadedKnowle
         loaded.checklists.update(_checklists([p for p in paths if p.parent == directory / "checklists"], loaded))
         loaded.matrix.update(read_matrix(directory / "matrix", paths, loaded.problems))
         own = trusted or is_built_in(directory)
+        loaded.signatures.update(_signatures([p for p in paths if p.parent == directory / FOLDER], loaded, own))
         loaded.entries.update(_entries(entry_files(directory, paths), loaded, own))
     _name_double_aliases(loaded)
     loaded.link_problems += [p for item in loaded.checklists.values() for p in _dead_links(item, loaded)]
@@ -118,6 +122,17 @@ def _entries(paths: list[Path], loaded: LoadedKnowledge, trusted: bool) -> dict[
             loaded.problems.append(item.file.problem(("id",), f"stands in {other} too; give one of them another id"))
         here[item.entry.id] = item
     return here
+
+
+def _signatures(paths: list[Path], loaded: LoadedKnowledge, trusted: bool) -> dict[str, SignatureTable]:
+    """The tables of one-line faults of one kb folder, by file name."""
+    tables: dict[str, SignatureTable] = {}
+    for path in paths:
+        table, problems = read_signatures(path, trusted)
+        loaded.problems += problems
+        if table:
+            tables[path.stem] = table
+    return tables
 
 
 def entry_files(directory: Path, paths: list[Path]) -> list[Path]:

@@ -15,7 +15,7 @@ from npu_kb.settings import Source
 def knowledge_sources(overlays: Iterable[Source]) -> list[dict[str, Any]]:
     """One row for each folder, the last wins.
 
-    {"path", "named_by", "found", "entries", "codes", "commands": counts, "replaces": ids of entries that stand in an
+    {"path", "named_by", "found", "entries", "signatures", "codes", "commands": counts, "replaces": ids of entries that stand in an
     earlier folder too, "problems": what is wrong with files that are left out}
     """
     builtin = Knowledge.load([])
@@ -26,7 +26,8 @@ def knowledge_sources(overlays: Iterable[Source]) -> list[dict[str, Any]]:
             rows.append({**_row(source, set(), {}, []), "found": False})
             continue
         loaded = load_entries([Path(source.path)])
-        counts = {"codes": len(loaded.codes), "commands": len(loaded.commands)}
+        signatures = sum(len(table.rows) for table in loaded.signatures.values())
+        counts = {"signatures": signatures, "codes": len(loaded.codes), "commands": len(loaded.commands)}
         rows.append(_row(source, set(loaded.entries), counts, [str(problem) for problem in loaded.problems]))
         rows[-1]["replaces"] = sorted(known & loaded.entries.keys())
         known |= loaded.entries.keys()
@@ -34,5 +35,5 @@ def knowledge_sources(overlays: Iterable[Source]) -> list[dict[str, Any]]:
 
 
 def _row(source: Source, ids: set[str], counts: dict[str, int], problems: list[str]) -> dict[str, Any]:
-    counted = {"entries": len(ids), "codes": 0, "commands": 0, **counts}
+    counted = {"entries": len(ids), "signatures": 0, "codes": 0, "commands": 0, **counts}
     return {**source._asdict(), "found": True, **counted, "replaces": [], "problems": problems}

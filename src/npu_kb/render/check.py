@@ -32,12 +32,14 @@ def report_text(report: Report, table: bool) -> str:
 
 
 def sum_line(report: Report) -> str:
-    """How many entries were checked, and what was found."""
-    entries = counted(len(report.items), "entry", "entries")
+    """How much was checked, and what was found."""
+    checked = counted(len(report.items), "entry", "entries")
+    if report.signatures:
+        checked += f" and {counted(report.signatures, 'one-line fault')}"
     files = len({problem.path for problem in report.problems})
     wrong = f"{counted(len(report.problems), 'problem')} in {counted(files, 'file')}" if files else "no problems"
     judged = f", {counted(len(report.warnings), 'warning')}" if report.warnings else ""
-    return f"{entries} checked: {wrong}{judged}"
+    return f"{checked} checked: {wrong}{judged}"
 
 
 def table_lines(tallies: list[Tally]) -> list[str]:
@@ -55,10 +57,11 @@ def _counts(tally: Tally) -> tuple[int, int, int, int]:
 
 
 def report_document(report: Report) -> dict[str, Any]:
-    """The report as plain values: {"schema", "checked", "problems", "warnings", "table"}."""
+    """The report as plain values: {"schema", "checked", "signatures", "problems", "warnings", "table"}."""
     return {
         "schema": SCHEMA,
         "checked": len(report.items),
+        "signatures": report.signatures,
         "problems": [_row(problem) for problem in report.problems],
         "warnings": [_row(problem) for problem in report.warnings],
         "table": [tally._asdict() for tally in report.tallies],

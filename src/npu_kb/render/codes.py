@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
-from npu_kb.codes.explain import Explanation, Finding, explain
-from npu_kb.codes.model import CodeLookup
+from npu_kb.codes.explain import ExplainStore, Explanation, Finding, explain
 from npu_kb.intake.clean import printable
 from npu_kb.render.text import VERDICT_NAMES, Style, choose, clipped, colon, width_of, wrap
 
@@ -60,20 +59,13 @@ _VERSIONS_ZH = {
 """What the catalogues say of versions, which is in English."""
 
 
-class ExplainStore(CodeLookup, Protocol):
-    """The knowledge that `explain` reads."""
-
-    def entries_for_code(self, family: str, key: str) -> Sequence[dict[str, Any]]:
-        """Entries (documents with id and title) that concern a code."""
-
-
 def explain_command(words: Sequence[str], store: ExplainStore, lang: str, fmt: str, colour: bool) -> tuple[str, int]:
     """The answer to `npu-kb explain WORDS` in `text` or `json`, and 0 (found), 1 (nothing known) or 2 (bad use)."""
     if fmt not in ("text", "json"):
         return f"explain: no format {printable(fmt)!r}; use text or json\n", BAD_USE
     if not any(word.strip() for word in words):
         return choose(_TEXTS["no_words"], lang)[0] + "\n", BAD_USE
-    explanations = explain(words, store, store.entries_for_code)
+    explanations = explain(words, store)
     status = FOUND if any(explanation.found for explanation in explanations) else NOTHING
     if fmt == "json":
         return explanations_json(explanations), status
@@ -114,6 +106,8 @@ class _Page:
             self.note("unlisted", f"{printable(reading.key)} ({reading.family}): ")
         if explanation.listing:
             self.listing(word, explanation)
+        for line in explanation.lines[:_LISTED]:
+            self.line(line)
         if not explanation.found:
             if not explanation.unlisted:
                 self.note("nothing", f"{word}: ")
@@ -168,6 +162,14 @@ class _Page:
             for line in wrap(printable(text), _WIDTH - len(indent)):
                 self.lines.append(first + line)
                 first = indent
+
+    def line(self, line: dict[str, Any]) -> None:
+        """A one-line fault that prints the word."""
+        self.paragraph(line["id"], 0, "bold")
+        for text in choose(line["title"], self.lang):
+            self.paragraph(text, _INDENT)
+        self.field("likely", choose(line["cause"], self.lang))
+        self.field("action", [text for step in line["fix"] for text in choose(step, self.lang)])
 
     def listing(self, word: str, explanation: Explanation) -> None:
         """The codes that start with a prefix, one per line."""

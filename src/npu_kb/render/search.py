@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from npu_kb.intake.clean import printable
+from npu_kb.knowledge.phrases import with_signatures
 from npu_kb.render.document import entry_document
 from npu_kb.render.text import SEVERITY_NAMES, Style, choose, clipped, wrap
 
@@ -41,7 +42,8 @@ def search_command(
     query: str, index: SearchIndex, store: Knowledge, lang: str, fmt: str, limit: int, colour: bool
 ) -> tuple[str, int]:
     """The answer to a search and the exit status: 0 found, 1 nothing."""
-    found = [(hit, entry) for hit in index.search(query, limit) if (entry := store.entry(hit.id))]
+    hits = with_signatures(index.search(query, limit), query, store)[:limit]
+    found = [(hit, entry) for hit in hits if (entry := store.entry(hit.id))]
     status = FOUND if found else NOTHING
     if fmt == "json":
         results = [_result(hit, entry, store) for hit, entry in found]

@@ -9,8 +9,8 @@ from npu_kb.render.text import choose, filled
 
 _TEXTS = {
     "counts": {
-        "en": "{entries:entry|entries}, {codes:code}, {commands:command}",
-        "zh": "条目 {entries}，错误码 {codes}，命令 {commands}",
+        "en": "{entries:entry|entries}, {signatures:one-line fault}, {codes:code}, {commands:command}",
+        "zh": "条目 {entries}，单行故障 {signatures}，错误码 {codes}，命令 {commands}",
     },
     "replaces": {"en": "replaces: {ids}", "zh": "覆盖：{ids}"},
     "missing": {"en": "no such folder; what it holds is left out", "zh": "目录不存在，其内容未加载"},

@@ -22,5 +22,5 @@ def short_meaning(line: str, knowledge: Knowledge, lang: str) -> str:
 def full_meaning(line: str, knowledge: Knowledge, lang: str) -> str:
     """Everything about its codes; empty where there is none."""
     spellings = dict.fromkeys(mention.code for mention in find_codes(line[:_LINE_CHARS], knowledge))
-    found = explain(list(spellings), knowledge, knowledge.entries_for_code)
+    found = explain(list(spellings), knowledge)
     return explanations_text(found, lang, False) if found else ""
