@@ -34,6 +34,7 @@ def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monke
     ):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(home))
+    (home / "config.toml").touch()
     monkeypatch.setenv("NPU_KB_CONFIG", str(home / "config.toml"))
     monkeypatch.setenv("LANG", "C.UTF-8")
     return home

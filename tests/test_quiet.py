@@ -7,7 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from npu_kb import Knowledge, diagnose, locations
-from npu_kb.gates.goodlogs import good_texts, silence_problems
+from npu_kb.gates.answers import Answers
+from npu_kb.gates.goodlogs import good_texts, silence
 
 Run = Callable[..., tuple[int, str, str]]
 Write = Callable[..., Path]
@@ -29,7 +30,7 @@ def test_there_are_many_different_good_texts() -> None:
 
 def test_the_knowledge_is_silent_on_all_good_texts(knowledge: Knowledge) -> None:
     ids = {m.entry["id"] for good in good_texts(BUILTIN) for m in diagnose(good.text, knowledge, suggest=False).claims}
-    false_claims = [str(problem) for problem in silence_problems(BUILTIN, knowledge, ids)]
+    false_claims = [str(problem) for problem in silence(BUILTIN, Answers(knowledge), ids).problems]
     assert not false_claims, "\n".join(false_claims)
 
 
@@ -58,7 +59,7 @@ def test_benign_entries_may_speak(small_knowledge: Callable[[], Knowledge], writ
     path = write_entry("harmless", "- text: some failing text")
     path.write_text(path.read_text("utf-8").replace("severity: fault", "severity: benign"), "utf-8")
     write_good(tmp_path, "some failing text\n")
-    assert silence_problems(tmp_path / "kb", small_knowledge(), ["harmless"]) == []
+    assert silence(tmp_path / "kb", Answers(small_knowledge()), ["harmless"]).problems == []
 
 
 def test_reviewed_claims_are_allowed(
@@ -69,7 +70,7 @@ def test_reviewed_claims_are_allowed(
     write_good(
         tmp_path, "some failing text\n%%\nsome failing text in another place\n%%\nsome failing text, new\n", rows
     )
-    assert [p.line for p in silence_problems(tmp_path / "kb", small_knowledge(), ["too-wide"])] == [5]
+    assert [p.line for p in silence(tmp_path / "kb", Answers(small_knowledge()), ["too-wide"]).problems] == [5]
 
 
 def test_an_exception_without_a_reason_is_refused(
@@ -77,6 +78,6 @@ def test_an_exception_without_a_reason_is_refused(
 ) -> None:
     write_entry("too-wide", "- text: some failing text")
     write_good(tmp_path, "some failing text\n", "- {text: some failing text, entry: too-wide}\n")
-    first, second = silence_problems(tmp_path / "kb", small_knowledge(), ["too-wide"])
+    first, second = silence(tmp_path / "kb", Answers(small_knowledge()), ["too-wide"]).problems
     assert first.path.name == "allowed.yaml" and "needs text, entry and why" in first.message
     assert second.path.name == "fine.log"

@@ -146,3 +146,19 @@ def test_a_forged_list_of_files_deletes_nothing_outside(tree: Path, run: Run) ->
 )
 def test_prose_is_shown_as_it_is_written(text: str, shown: str) -> None:
     assert html(plain(text)) == f"<p>{shown}</p>\n"
+
+
+def test_one_line_faults_stand_in_a_table_for_each_part_of_the_stack(tree: Path) -> None:
+    page = (tree / "lines" / "driver-svm.md").read_text("utf-8")
+    assert page.startswith("# Driver")
+    head, rule, *rows = [line for line in page.splitlines() if line.startswith("|")]
+    assert head == "| Line of the log / 日志原文 | Cause | Fix |" and rule == "|---|---|---|"
+    assert len(rows) > 20 and all(row.startswith("| `") for row in rows)
+
+
+def test_a_selection_holds_its_own_checklists_and_lines(run: Run) -> None:
+    _, out, _ = run("runbook", "--topic", "memlock-oom", "--lang", "en")
+    held = set(re.findall(r'<a id="entries-([^"]+)"></a>', out))
+    checklists = re.findall(r'<a id="checklists-([^"]+)"></a>', out)
+    _, whole, _ = run("runbook", "--lang", "en")
+    assert 0 < len(checklists) < len(re.findall(r'<a id="checklists-', whole)) and held

@@ -112,3 +112,10 @@ def test_an_empty_kb_is_not_the_working_folder(run: Run) -> None:
     for command in (["sources"], ["why", "-"], ["search", "hccl"]):
         status, out, err = run(*command, "--kb", "")
         assert (status, out) == (2, "") and "--kb is empty; name a folder" in err
+
+
+def test_a_config_file_that_is_named_and_missing_is_said(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NPU_KB_CONFIG", "/no/such/config.toml")
+    status, out, err = run("why", "-", stdin=LOG)
+    assert (status, out) == (2, "")
+    assert err == "npu-kb: NPU_KB_CONFIG: /no/such/config.toml: no such file; mend or unset it\n"

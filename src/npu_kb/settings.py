@@ -60,6 +60,8 @@ def _folders(file: str) -> list[Source]:
 def _read(file: str) -> dict[str, Any]:
     """The settings of one config file; NpuKbError if one of them is wrong."""
     if not os.path.isfile(file):
+        if file == os.environ.get("NPU_KB_CONFIG") and not os.path.exists(file):
+            raise NpuKbError(f"NPU_KB_CONFIG: {file}: no such file; mend or unset it")
         return {}
     settings = _toml(file)
     if unknown := [name for name in settings if name not in _NAMES]:

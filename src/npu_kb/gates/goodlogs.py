@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from npu_kb.errors import Problem
 from npu_kb.gates.answers import Answer, Answers
-from npu_kb.knowledge.base import Knowledge
 from npu_kb.knowledge.yamlfile import Located, read_text, read_yaml
 
 RULE = "silence_on_good_texts"
@@ -68,11 +67,6 @@ def _texts_of(path: Path, content: str) -> Iterator[GoodText]:
         if text := "\n".join(lines[start:end]):
             yield GoodText(path, start + 1, text + "\n")
         start = end + 1
-
-
-def silence_problems(kb_dir: Path, knowledge: Knowledge, ids: Iterable[str]) -> list[Problem]:
-    """A problem for each good text on which one of these entries claims a fault and that is not allowed for."""
-    return silence(kb_dir, Answers(knowledge), ids).problems
 
 
 def silence(kb_dir: Path, answers: Answers, ids: Iterable[str]) -> Silence:

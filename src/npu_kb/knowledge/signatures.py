@@ -150,6 +150,7 @@ def _document(
     return {
         "id": id,
         "signature": True,
+        "component": {"en": head.component.en, "zh": head.component.zh},
         "title": {"en": row.en, "zh": row.zh},
         "layer": head.layer,
         "topic": head.topic,

@@ -8,22 +8,30 @@ from pathlib import Path
 
 from npu_kb.errors import NpuKbError
 from npu_kb.files import write_file
-from npu_kb.knowledge.base import Knowledge
+from npu_kb.knowledge.base import Document, Knowledge
 from npu_kb.runbook.pages import Book, Link, Page, pages
 from npu_kb.runbook.select import Selection, selected
 
-_SECTIONS = {"checklists": "checklists", "topics": "topics", "codes": "codes"}
+_SECTIONS = ("checklists", "topics", "lines", "codes")
 
 
 def make_book(knowledge: Knowledge, selection: Selection, lang: str) -> Book:
-    """What a runbook holds: the selected entries, and all codes or, of a selection, those of its entries."""
+    """What a runbook holds: the selected entries and lines, and all codes and checklists or, of a selection, theirs."""
     entries = selected(knowledge, selection)
+    lines = [signature for signature in knowledge.signatures() if selection.holds(signature)]
     codes = sorted(knowledge.code_rows(), key=lambda code: (code["family"], str(code["code"])))
+    checklists = knowledge.checklists()
     if not selection.is_everything:
         ids = {entry["id"] for entry in entries}
         concerned = {key for key, owners in knowledge.entries_by_code().items() if ids & set(owners)}
         codes = [code for code in codes if (code["family"], code["key"]) in concerned]
-    return Book(knowledge, entries, codes, lang)
+        checklists = {id: checklist for id, checklist in checklists.items() if ids & _entries_of(checklist)}
+    return Book(knowledge, entries, lines, codes, checklists, lang)
+
+
+def _entries_of(checklist: Document) -> set[str]:
+    """The ids of the entries that a checklist names."""
+    return {id for step in checklist["steps"] for id in step["entries"]}
 
 
 def one_file(book: Book) -> str:
@@ -32,7 +40,7 @@ def one_file(book: Book) -> str:
     for page in pages(book):
         folder = page.name.partition("/")[0]
         if folder in _SECTIONS and folder != section:
-            parts.append(f"## {book.text(_SECTIONS[folder])}\n\n")
+            parts.append(f"## {book.text(folder)}\n\n")
         section = folder if folder != "entries" else section
         level = {"index": 1, "symptoms": 2, "entries": 4}.get(folder, 3)
         anchor = "" if page.name == "index" else f'<a id="{_anchor(page.name)}"></a>\n\n'

@@ -1,4 +1,4 @@
-"""The pages of a runbook: contents, symptom index, checklists, topics, entries, codes.
+"""The pages of a runbook: contents, symptom index, checklists, topics, entries, one-line faults, codes.
 
 A page refers to another by its name, such as `entries/some-id`; `forms` turns names into links.
 """
@@ -14,6 +14,7 @@ from npu_kb.render.checklist import TEXTS as CHECKLIST_TEXTS
 from npu_kb.render.checklist import checklist_document, markdown_lines
 from npu_kb.render.document import entry_document
 from npu_kb.render.entry import versions_text
+from npu_kb.render.inert import code_span
 from npu_kb.render.markdown import both, fence, paragraphs, plain, remedies, row, sources
 from npu_kb.render.text import SEVERITY_NAMES, choose, label
 
@@ -24,8 +25,9 @@ Link = Callable[[str, str], str]
 TEXTS = {
     "runbook": {"en": "Ascend NPU runbook", "zh": "昇腾 NPU 故障处理手册"},
     "counts": {
-        "en": "Entries: {entries} in topics: {topics}. Error codes: {codes}. Checklists: {checklists}.",
-        "zh": "共 {entries} 个条目（{topics} 个主题），{codes} 个错误码，{checklists} 份检查清单。",
+        "en": "Entries: {entries} in topics: {topics}. One-line faults: {lines}. Error codes: {codes}. "
+        "Checklists: {checklists}.",
+        "zh": "共 {entries} 个条目（{topics} 个主题），{lines} 条单行故障，{codes} 个错误码，{checklists} 份检查清单。",
     },
     "use": {
         "en": "Start from the symptom, or look a code up. The mildest fix stands first; what it changes is marked.",
@@ -34,6 +36,8 @@ TEXTS = {
     "symptoms": {"en": "From symptom to entry", "zh": "现象索引"},
     "checklists": {"en": "Checklists", "zh": "检查清单"},
     "topics": {"en": "Topics", "zh": "主题"},
+    "lines": {"en": "One-line faults", "zh": "单行故障"},
+    "line": {"en": "Line of the log", "zh": "日志原文"},
     "codes": {"en": "Error codes", "zh": "错误码"},
     "entry": {"en": "Entry", "zh": "条目"},
     "meaning": {"en": "Meaning", "zh": "含义"},
@@ -57,7 +61,10 @@ class Book(NamedTuple):
 
     knowledge: Knowledge
     entries: list[Entry]
+    lines: list[Entry]
+    """One-line faults."""
     codes: list[dict[str, Any]]
+    checklists: dict[str, dict[str, Any]]
     lang: str
 
     def text(self, name: str, **values: Any) -> str:
@@ -71,10 +78,10 @@ def pages(book: Book) -> Iterator[Page]:
     for entry in book.entries:
         by_topic[entry["topic"]].append(entry)
     topics = {id: names for id, names in sorted(book.knowledge.topics().items()) if id in by_topic}
-    checklists = book.knowledge.checklists()
-    yield Page("index", book.text("runbook"), lambda link: _contents(book, topics, by_topic, checklists, link))
+    tables = _tables(book)
+    yield Page("index", book.text("runbook"), lambda link: _contents(book, topics, by_topic, tables, link))
     yield Page("symptoms", book.text("symptoms"), lambda link: _symptoms(book, link))
-    for id, checklist in checklists.items():
+    for id, checklist in book.checklists.items():
         yield Page(f"checklists/{id}", both(checklist["title"], book.lang), _bound(_checklist, book, checklist))
     causes = _caused_by(book.entries)
     for id, names in topics.items():
@@ -82,6 +89,8 @@ def pages(book: Book) -> Iterator[Page]:
         for entry in by_topic[id]:
             title = both(entry_document(entry, book.knowledge)["title"], book.lang)
             yield Page(f"entries/{entry['id']}", title, _bound(_entry, book, entry, causes[entry["id"]]))
+    for name, signatures in tables.items():
+        yield Page(f"lines/{name}", both(signatures[0]["component"], book.lang), _bound(_lines, book, signatures))
     for family in _families(book):
         rows = [code for code in book.codes if code["family"] == family]
         yield Page(f"codes/{family}", f"{book.text('codes')}: {family}", _bound(_codes, book, rows))
@@ -95,17 +104,32 @@ def _families(book: Book) -> list[str]:
     return sorted({code["family"] for code in book.codes})
 
 
+def _tables(book: Book) -> dict[str, list[Entry]]:
+    """The one-line faults by the table that they stand in."""
+    tables: dict[str, list[Entry]] = defaultdict(list)
+    for signature in book.lines:
+        tables[signature["id"].partition(".")[0]].append(signature)
+    return dict(sorted(tables.items()))
+
+
 def _contents(
-    book: Book, topics: dict[str, Any], by_topic: dict[str, list[Entry]], checklists: dict[str, Any], link: Link
+    book: Book, topics: dict[str, Any], by_topic: dict[str, list[Entry]], tables: dict[str, list[Entry]], link: Link
 ) -> list[str]:
-    counts = {"entries": len(book.entries), "topics": len(topics), "codes": len(book.codes)}
-    lines = [book.text("counts", **counts, checklists=len(checklists)), "", book.text("use"), ""]
+    counts = {name: len(getattr(book, name)) for name in ("entries", "lines", "codes", "checklists")}
+    lines = [book.text("counts", topics=len(topics), **counts), "", book.text("use"), ""]
     lines += [f"- {link(book.text('symptoms'), 'symptoms')}", ""]
-    if checklists:
+    if book.checklists:
         lines += [f"**{book.text('checklists')}**", ""]
-        lines += [f"- {link(both(c['title'], book.lang), f'checklists/{id}')}" for id, c in checklists.items()] + [""]
+        lines += [f"- {link(both(c['title'], book.lang), f'checklists/{id}')}" for id, c in book.checklists.items()] + [
+            ""
+        ]
     lines += [f"**{book.text('topics')}**", ""]
     lines += [f"- {link(both(names, book.lang), f'topics/{id}')} ({len(by_topic[id])})" for id, names in topics.items()]
+    if tables:
+        lines += ["", f"**{book.text('lines')}**", ""]
+        lines += [
+            f"- {link(both(t[0]['component'], book.lang), f'lines/{name}')} ({len(t)})" for name, t in tables.items()
+        ]
     if book.codes:
         lines += ["", f"**{book.text('codes')}**", ""]
         lines += [f"- {link(family, f'codes/{family}')}" for family in _families(book)]
@@ -166,6 +190,15 @@ def _checklist(book: Book, checklist: dict[str, Any], link: Link) -> list[str]:
     document = checklist_document(checklist, book.knowledge.commands())
     also = " / ".join(choose(CHECKLIST_TEXTS["also"], book.lang))
     return markdown_lines(document, book.lang, lambda ids: _links(book, also, ids, link))
+
+
+def _lines(book: Book, signatures: list[Entry], link: Link) -> list[str]:
+    lines = [row(book.text("line"), label("cause", book.lang), label("fix", book.lang)), "|---|---|---|"]
+    for signature in signatures:
+        texts = " / ".join(code_span(text) for block in signature["match"] for text in block["text"])
+        cause = f"{both(signature['title'], book.lang)} {both(signature['cause'], book.lang)}"
+        lines.append(row(texts, cause, " ".join(both(step, book.lang) for step in signature["fix"])))
+    return lines
 
 
 def _codes(book: Book, codes: list[dict[str, Any]], link: Link) -> list[str]:
