@@ -1,4 +1,4 @@
-"""Full text search over entries, in both languages; the one module that knows Whoosh.
+"""Full text search over entries, in both languages, with Whoosh.
 
 An entry is one Whoosh document: a bag of terms whose weight says in which field they stand (BM25F with one field).
 A query is a list of wishes: each is a term of the query with what may stand in its place (a synonym group, the
@@ -13,18 +13,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import sha256
 from math import log1p
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from npu_kb import locations
 from npu_kb.knowledge import cachefolder
+from npu_kb.knowledge.indexing import FIELD, Document, in_memory, write
 from npu_kb.knowledge.synonyms import Span, Synonyms, read_synonyms
 from npu_kb.knowledge.tokens import Term, terms
 from npu_kb.version import __version__
@@ -32,20 +33,11 @@ from npu_kb.version import __version__
 if TYPE_CHECKING:
     from npu_kb.knowledge.base import Knowledge
 
-Document = dict[str, Any]
-
-FORMAT = 2
+FORMAT = 3
 """Changes with what an index holds."""
 
-_FIELD = "content"
-_MARK, _GAP = "\x1f", "\x1e"
-_KEPT_INDEXES = 4
 _OPENING = Lock()
 
-_WEIGHTS = {
-    "id": 3.0, "title": 4.0, "symptom": 4.0, "topic": 4.0, "layer": 0.5, "match": 3.0, "hit": 2.0,
-    "cause": 1.5, "fix": 1.0, "verify": 0.5, "expect": 0.5,
-}  # fmt: skip
 _WISH_WEIGHTS = {
     "word": 1.0, "code": 1.5, "number": 1.5, "joined": 0.5, "part": 0.7, "pair": 0.6, "single": 0.4, "negated": 0.3,
 }  # fmt: skip
@@ -67,8 +59,6 @@ _BM25_B, _BM25_K1 = 0.75, 4.0
 _LEAST_FUZZY = 5
 _LEAST_TELLING_NUMBER = 4
 _QUERY_CHARS = 2000
-_SLOT = re.compile(r"<\*>|<[a-z]+(?::[a-z_]+)?>|\{[a-z_]+\}")
-_LITERAL = re.compile(r"(?<!\\)[A-Za-z_\u4e00-\u9fff][\w.\u4e00-\u9fff]{2,}")
 _ERROR_CODE = re.compile(r"=(?:0x[0-9a-f]{3,}|[a-z]{1,6}\d{3,})|\d{4,}")
 _OPPOSITE = re.compile(r"^(?:un|in|im|non|dis)")
 
@@ -152,7 +142,7 @@ class SearchIndex:
             key = json.dumps(documents, sort_keys=True)
         folder = cachefolder.private_folder(directory, "search") if directory else None
         if folder is None:
-            return cls(_build_in_memory(documents, synonyms), synonyms)
+            return cls(in_memory(documents, synonyms), synonyms)
         name = sha256(f"{FORMAT} {__version__} {versionstring()} {synonyms.key} {key}".encode()).hexdigest()[:16]
         return cls._open(folder / name, synonyms) or cls._build(folder / name, list(documents), synonyms)
 
@@ -173,10 +163,10 @@ class SearchIndex:
     def _build(cls, path: Path, documents: list[Document], synonyms: Synonyms) -> SearchIndex:
         """A new index at `path`; in memory where the disk is full or read-only."""
         try:
-            _write(path, documents, synonyms)
+            write(path, documents, synonyms)
         except OSError:
-            return cls(_build_in_memory(documents, synonyms), synonyms)
-        return cls._open(path, synonyms) or cls(_build_in_memory(documents, synonyms), synonyms)
+            return cls(in_memory(documents, synonyms), synonyms)
+        return cls._open(path, synonyms) or cls(in_memory(documents, synonyms), synonyms)
 
     def close(self) -> None:
         """Let go of the index's files."""
@@ -230,7 +220,7 @@ class SearchIndex:
         from whoosh.reading import TermNotFound
 
         try:
-            matcher = self._searcher.postings(_FIELD, term)
+            matcher = self._searcher.postings(FIELD, term)
         except TermNotFound:
             return {}
         scores: dict[int, float] = {}
@@ -274,7 +264,7 @@ class SearchIndex:
         if term.kind == "number" and len(term.text) < _LEAST_TELLING_NUMBER:
             return _SHORT_NUMBER_WEIGHT
         if term.kind == "part" and any(
-            (_FIELD, whole.text) in self._reader
+            (FIELD, whole.text) in self._reader
             for whole in asked
             if (whole.start, whole.end) == (term.start, term.end) and whole.kind in ("code", "word")
         ):
@@ -302,16 +292,16 @@ class SearchIndex:
         return min(near)[-1] if near else None
 
     def _knows(self, word: str) -> bool:
-        known = any((_FIELD, term) in self._reader for term in (word, f"={word}"))
+        known = any((FIELD, term) in self._reader for term in (word, f"={word}"))
         return known or word in self._synonyms.words()
 
     def _frequency(self, word: str) -> int:
-        return int(self._reader.doc_frequency(_FIELD, word))
+        return int(self._reader.doc_frequency(FIELD, word))
 
     def _words(self) -> list[str]:
         """All plain words of the index and of the synonyms."""
         if self._vocabulary is None:
-            texts = (term.decode() for term in self._reader.lexicon(_FIELD))
+            texts = (term.decode() for term in self._reader.lexicon(FIELD))
             own = {text for text in texts if text.isascii() and text.isalpha() and len(text) >= _LEAST_FUZZY - 1}
             self._vocabulary = sorted(own | self._synonyms.words())
         return self._vocabulary
@@ -334,96 +324,3 @@ def _share(span: Span, asked: list[Term]) -> float:
 def _opposite(one: str, other: str) -> bool:
     """Whether two near words differ by a prefix that negates."""
     return bool(_OPPOSITE.match(one)) != bool(_OPPOSITE.match(other))
-
-
-def _write(path: Path, documents: list[Document], synonyms: Synonyms) -> None:
-    from whoosh.filedb.filestore import FileStorage
-
-    cachefolder.place(path, lambda scratch: _fill(FileStorage(str(scratch)), documents, synonyms).close())
-    cachefolder.drop_old(path.parent, _KEPT_INDEXES)
-
-
-def _build_in_memory(documents: Iterable[Document], synonyms: Synonyms) -> Any:
-    from whoosh.filedb.filestore import RamStorage
-
-    return _fill(RamStorage(), documents, synonyms)
-
-
-def _fill(storage: Any, documents: Iterable[Document], synonyms: Synonyms) -> Any:
-    from whoosh.fields import STORED, Schema
-
-    index = storage.create_index(Schema(id=STORED, links=STORED, content=_content_field()))
-    writer = index.writer()
-    documents = list(documents)
-    links = Counter(id for document in documents for id in {*document.get("causes", []), *document.get("related", [])})
-    for document in documents:
-        weights = _term_weights(document, synonyms)
-        content = _GAP.join(f"{text}{_MARK}{weight:g}" for text, weight in weights.items())
-        writer.add_document(id=document["id"], links=links[document["id"]], content=content)
-    writer.commit()
-    return index
-
-
-def _content_field() -> Any:
-    from whoosh.fields import TEXT
-
-    return TEXT(analyzer=WeightedTerms(), phrase=False)
-
-
-class WeightedTerms:
-    """The analyzer of the index: terms and weights that were already worked out, back from their written form."""
-
-    def __call__(self, value: str, **options: object) -> Iterator[WeightedTerms.Token]:
-        for item in value.split(_GAP):
-            text, _, weight = item.partition(_MARK)
-            yield self.Token(text, float(weight))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, WeightedTerms)
-
-    def __hash__(self) -> int:
-        return hash(WeightedTerms)
-
-    class Token(NamedTuple):
-        """What Whoosh reads of a token."""
-
-        text: str
-        boost: float
-        stopped: bool = False
-
-
-def _term_weights(document: Document, synonyms: Synonyms) -> dict[str, float]:
-    """Every term of an entry with the sum of the weights of the fields that it stands in."""
-    weights: dict[str, float] = defaultdict(float)
-    for name, text in _texts(document):
-        found = list(terms(text))
-        for term in (term for term in found if term.kind != "char"):
-            weights[term.text] += _WEIGHTS[name]
-            if name == "match" and term.kind in ("code", "number"):
-                weights[f"!{term.text}"] += 1.0
-        for group in {span.group for span in synonyms.of_text(found)}:
-            weights[group] += _WEIGHTS[name]
-    for name in (document["id"], *document.get("aliases", [])):
-        weights[f"@{name}"] = 1.0
-    return weights
-
-
-def _texts(document: Document) -> Iterator[tuple[str, str]]:
-    """The texts of an entry in compiled form, each with the name of its weight."""
-    for name in (document["id"], *document.get("aliases", [])):
-        yield "id", name.replace("-", " ")
-    for text in (document.get("topic", "").replace("-", " "), *document.get("topic_names", {}).values()):
-        yield "topic", text
-    yield "layer", document.get("layer", "")
-    for name in ("title", "symptom", "cause", "verify"):
-        for text in document.get(name, {}).values():
-            yield name, _SLOT.sub(" ", text)
-    for remedy in document.get("fix", []):
-        yield from (("fix", remedy[name]) for name in ("en", "zh", "run") if name in remedy)
-    for check in document.get("diagnose", []):
-        yield from (("expect", text) for text in check["expect"].values())
-    for block in document.get("match", []):
-        yield from (("match", _SLOT.sub(" ", text)) for name in ("text", "any") for text in block.get(name, []))
-        yield from (("match", " ".join(_LITERAL.findall(regex))) for regex in block.get("regex", []))
-        yield from (("match", code["value"]) for code in block.get("code", []))
-    yield from (("hit", text) for text in document.get("samples", {}).get("hit", []))

@@ -15,8 +15,8 @@ from npu_kb.settings import Source
 def knowledge_sources(overlays: Iterable[Source]) -> list[dict[str, Any]]:
     """One row for each folder, the last wins.
 
-    {"path", "named_by", "found", "entries", "signatures", "codes", "commands": counts, "replaces": ids of entries that stand in an
-    earlier folder too, "problems": what is wrong with files that are left out}
+    {"path", "named_by", "found", "entries", "signatures", "codes", "commands": counts, "replaces": ids of entries
+    that stand in an earlier folder too, "problems": what is wrong with files that are left out}
     """
     builtin = Knowledge.load([])
     known = {entry["id"] for entry in builtin.entries()}
