@@ -210,3 +210,19 @@ def test_the_built_in_tables_are_silent_on_good_texts(knowledge: Knowledge) -> N
     assert len(texts) > 400
     claims = [m.entry["id"] for good in texts for m in diagnose(good.text, knowledge, suggest=False).claims]
     assert [id for id in claims if "." in id] == []
+
+
+def test_an_entry_that_is_nearly_there_comes_before_a_line_that_only_passes_on(
+    run: Run, write_rows: Write, write_entry: Write
+) -> None:
+    write_rows(("stage ended badly", "A stage failed", ", wrapper: true"))
+    write_entry(
+        "near-entry",
+        "- text: the big kernel module wrote outside its buffer",
+        hit="the big kernel module wrote outside its buffer",
+    )
+    assert (
+        first(run, "stage ended badly\nRuntimeError: the big kernel modul wrote outside its buffers\n")[0]
+        == "near-entry"
+    )
+    assert first(run, "stage ended badly\nRuntimeError: nothing like it\n")[0] == "test-driver.stage-ended-badly"

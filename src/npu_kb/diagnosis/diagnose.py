@@ -11,7 +11,14 @@ from typing import Any
 from npu_kb.codes.mentions import CodeMention, find_codes
 from npu_kb.diagnosis.match import Finding, Scene, evaluate
 from npu_kb.diagnosis.model import VERDICTS, Diagnosis, Evidence, Match, Reports
-from npu_kb.diagnosis.rank import confidence, ranked, weaker, with_excuses, with_feedback
+from npu_kb.diagnosis.rank import (
+    confidence,
+    ranked,
+    weaker,
+    with_excuses,
+    with_feedback,
+    with_suggestions,
+)
 from npu_kb.diagnosis.scan import Literals
 from npu_kb.intake.facts import Fact, Known, read_facts
 from npu_kb.intake.logtext import LogText
@@ -45,7 +52,7 @@ def diagnose(
         near = suggestions(
             scene_of(text, knowledge) if known else scene, knowledge, {match.entry["id"] for match in matches}
         )
-        matches += sorted(with_feedback(near, reports), key=lambda match: match.reports.demote)
+        matches = with_suggestions(matches, with_feedback(near, reports))
     from npu_kb.diagnosis.next_steps import next_steps
 
     codes = decoded(scene, knowledge)
@@ -126,7 +133,7 @@ def _match(
     return Match(
         entry=entry,
         verdict=verdict,
-        confidence=confidence(verdict, finding.weight),
+        confidence=confidence(verdict, finding.weight, "signature" in entry),
         evidence=[Evidence.of(log.lines[index]) for index in finding.lines[:6]],
         captures=finding.captures,
         first_line=finding.lines[0],

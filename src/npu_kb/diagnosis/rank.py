@@ -9,11 +9,15 @@ from npu_kb.intake.times import seconds_of
 
 _ROLES = {"root": 0, "follow-on": 1, "wrapper": 2}
 _BASE = {"certain": 0.95, "likely": 0.82, "possible": 0.4}
+_SIGNATURE_MALUS = 0.04
 
 
-def confidence(verdict: str, weight: int) -> float:
-    """A number from 0 to 1: the verdict's base, raised a little by how much text was matched."""
-    return round(_BASE[verdict] + 0.04 * min(weight, 100) / 100, 3)
+def confidence(verdict: str, weight: int, is_signature: bool = False) -> float:
+    """A number from 0 to 1: the verdict's base, raised a little by how much text was matched.
+
+    A one-line fault is less sure: an entry whose text is nearly there may be nearer.
+    """
+    return round(_BASE[verdict] + 0.04 * min(weight, 100) / 100 - _SIGNATURE_MALUS * is_signature, 3)
 
 
 def weaker(verdict: str) -> str:
@@ -29,8 +33,7 @@ def with_feedback(matches: list[Match], feedback: Mapping[str, Reports]) -> list
 def _reported(match: Match, reports: Reports) -> Match:
     if not reports.demote or match.verdict == VERDICTS[-1]:
         return match._replace(reports=reports)
-    verdict = weaker(match.verdict)
-    return match._replace(reports=reports, verdict=verdict, confidence=confidence(verdict, match.weight))
+    return _as(match._replace(reports=reports), weaker(match.verdict))
 
 
 def ranked(matches: list[Match]) -> list[Match]:
@@ -39,14 +42,23 @@ def ranked(matches: list[Match]) -> list[Match]:
     return _causes_first(sorted(matches, key=lambda match: (*_standing(match), order[match.entry["id"]])))
 
 
+def with_suggestions(matches: list[Match], near: list[Match]) -> list[Match]:
+    """Matches without a claim, and what comes near: entries that match, then lines and the near, the surer first."""
+    entries = [match for match in matches if "signature" not in match.entry]
+    others = [*(match for match in matches if "signature" in match.entry), *near]
+    return [*entries, *sorted(others, key=lambda match: (match.reports.demote, -match.confidence))]
+
+
 def with_excuses(matches: list[Match]) -> list[Match]:
     """The matches; a fault becomes a suggestion if a benign match explains its lines as surely, with as much text."""
     excuses = [match for match in matches if match.is_claim and match.entry["severity"] == "benign"]
-    return [_only_suggested(m) if any(_excuses(e, m) for e in excuses) else m for m in matches]
+    return [_as(m, "possible") if any(_excuses(e, m) for e in excuses) else m for m in matches]
 
 
-def _only_suggested(match: Match) -> Match:
-    return match._replace(verdict="possible", confidence=confidence("possible", match.weight))
+def _as(match: Match, verdict: str) -> Match:
+    """The match with another verdict."""
+    sureness = confidence(verdict, match.weight, "signature" in match.entry)
+    return match._replace(verdict=verdict, confidence=sureness)
 
 
 def _excuses(benign: Match, match: Match) -> bool:
