@@ -161,3 +161,10 @@ def test_a_short_word_is_found_as_a_word_only(
     write_entry("short-word", "- text: some failing text\n  any: npu")
     found = diagnose(f"some failing text\n{text}\n", small_knowledge(), suggest=False)
     assert bool(found.claims) is holds
+
+
+def test_a_hexadecimal_code_is_not_found_in_a_longer_one(write_entry: Write, small_knowledge: Small) -> None:
+    write_entry("some-entry", '- text: "error 0xa0018003"', hit="error 0xa0018003")
+    knowledge = small_knowledge()
+    for text, found in (("error 0xA0018003, retry", 1), ("error 0xa0018003f000", 0), ("error 0xa00180031", 0)):
+        assert len(diagnose(text, knowledge, suggest=False).claims) == found, text

@@ -25,6 +25,8 @@ _WORD = 6
 _FOREIGN_SECONDS = 1.0
 """Time in all that the regexes of entries from outside the built-in knowledge may take on one log."""
 _WORD_END = re.compile(r".(?:$|[^A-Za-z]|s(?![A-Za-z]))|[a-z][A-Z]|[A-Z](?:[A-Z][a-z]|[A-Z]$)")
+_HEX_END = re.compile(r"0x[0-9a-f]{2,16}\Z")
+_DIGITS, _HEX_DIGITS = frozenset("0123456789"), frozenset("0123456789abcdefABCDEF")
 _SPENT = "seconds_of_foreign_entries"
 """Name under which a log keeps how long they took."""
 _CODE_WEIGHT, _FACT_WEIGHT, _REGEX_WEIGHT = 10, 25, 20
@@ -165,15 +167,16 @@ def _captured(found: re.Match[str], log: LogText) -> dict[str, str]:
 
 
 def _whole_numbers(log: LogText, start: int, end: int) -> bool:
-    """A number at an end of the match is a whole number there: 8020 is not found in 18020 or 80205."""
+    """A number at an end of the match is a whole number there: 8020 not in 18020 or 80205, 0xa001 not in 0xa001f."""
     text = log.squeezed
     if text[start].isdigit():
         index, position = log.place(start)
         if position and log.lines[index].text[position - 1].isdigit():
             return False
-    if text[end - 1].isdigit():
+    digits = _HEX_DIGITS if _HEX_END.search(text, start, end) else _DIGITS if text[end - 1].isdigit() else frozenset()
+    if digits:
         index, position = log.place(end - 1)
-        return not log.lines[index].text[position + 1 : position + 2].isdigit()
+        return log.lines[index].text[position + 1 : position + 2] not in digits
     return True
 
 
