@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from npu_kb import Knowledge, locations
 from npu_kb.cli import main
+from npu_kb.environment.root import Root
 from npu_kb.knowledge.compile import compile_knowledge
 
 settings.register_profile("any machine", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
@@ -128,3 +131,49 @@ def own_kb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def small_knowledge(tmp_path: Path) -> Callable[[], Knowledge]:
     """Knowledge of what write_entry wrote, and nothing else."""
     return lambda: Knowledge(compile_knowledge([tmp_path / "kb"], "small"))
+
+
+@pytest.fixture
+def script() -> Callable[[Path, str], None]:
+    """Write a shell script that can be run: script(path, text)."""
+
+    def write(path: Path, text: str) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"#!/bin/sh\n{text}")
+        path.chmod(0o755)
+
+    return write
+
+
+@pytest.fixture
+def build(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: Callable[[Path, str], None]
+) -> Callable[..., tuple[Root, dict[str, str]]]:
+    """Put a machine of data/machines.yaml, or another, in place: its root folder and its settings."""
+
+    def make(machine: dict[str, Any]) -> tuple[Root, dict[str, str]]:
+        root, tools = tmp_path / "root", tmp_path / "bin"
+        for folder in (root, tools):
+            folder.mkdir(exist_ok=True)
+        for name, answers in machine.get("tools", {}).items():
+            script(tools / name, tool_text(answers))
+        for name, text in machine.get("files", {}).items():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_text(text)
+        for name, target in machine.get("links", {}).items():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).symlink_to(target)
+        monkeypatch.setenv("PATH", str(tools))
+        return Root(str(root)), machine.get("settings", {})
+
+    return make
+
+
+def tool_text(answers: dict[str, Any]) -> str:
+    """A program that prints what its arguments are answered with, and fails on others."""
+    cases = []
+    for arguments, answer in answers.items():
+        text, status = (answer["text"], answer["exit"]) if isinstance(answer, dict) else (answer, 0)
+        pattern = arguments if arguments == "*" else "*".join(shlex.quote(part) for part in arguments.split("*"))
+        cases.append(f"{pattern}) printf %s {shlex.quote(text)}; exit {status};;")
+    return 'case "$*" in\n' + "\n".join(cases) + "\n*) exit 9;;\nesac\n"

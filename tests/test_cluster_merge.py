@@ -171,6 +171,12 @@ def test_why_tells_the_story_of_a_folder_of_ranks(two_ranks: Path, run: Run) -> 
     assert not run("why", str(two_ranks / "node0"))[1].startswith("FIRST FAULT")
 
 
+def test_one_machine_does_not_speak_for_the_hosts_of_several_ranks(two_ranks: Path, run: Run) -> None:
+    status, out, err = run("why", str(two_ranks), "--env")
+    assert (status, out) == run("cluster", str(two_ranks))[:2]
+    assert "--env speaks of one machine" in err and err.count("\n") == 1
+
+
 @pytest.mark.parametrize("by", ["rank", "host", "device"])
 def test_the_timeline_has_a_line_for_each(by: str, two_ranks: Path, run: Run) -> None:
     lines = run("cluster", str(two_ranks), "--by", by)[1].splitlines()

@@ -16,8 +16,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npu_kb.intake import archives
-from npu_kb.intake.archives import logs_in
+from npu_kb.intake import unpack
+from npu_kb.intake.archives import Log, logs_in
+from npu_kb.intake.sources import AsFarAsGood
 from npu_kb.intake.tree import Globs, LogFile, Skipped, log_files, why_not
 
 LINE = b"ImportError: libhccl.so: cannot open shared object file\n"
@@ -69,9 +70,9 @@ def test_a_packed_log_is_read_whatever_its_name(tmp_path: Path, pack: Callable[[
 
 
 def test_several_packed_streams_behind_each_other_are_all_read(tmp_path: Path) -> None:
-    for name, pack in {"gz": gzip.compress, "xz": lzma.compress, "zst": zstd}.items():
-        (tmp_path / name).write_bytes(pack(LINE) + pack(LINE))
-    assert set(contents(tmp_path).values()) == {(LINE * 2).decode()}
+    for name, pack in {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zst": zstd}.items():
+        (tmp_path / name).write_bytes(pack(LINE * 50_000) + pack(LINE))
+    assert set(contents(tmp_path).values()) == {(LINE * 50_001).decode()}
 
 
 def test_members_of_archives_and_of_one_archive_in_them_are_read(tmp_path: Path) -> None:
@@ -91,14 +92,15 @@ def test_an_archive_nested_deeper_is_named_and_not_read(tmp_path: Path) -> None:
 
 
 def test_a_bomb_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archives, "_FREE_BYTES", 100_000)
+    monkeypatch.setattr(unpack, "_FREE_BYTES", 100_000)
     bomb = gzip.compress(b"\n" * 3_000_000)
     (tmp_path / "bomb.gz").write_bytes(bomb)
+    (tmp_path / "bomb.zst").write_bytes(zstd(b"\n" * 3_000_000))
     (tmp_path / "bomb.tar").write_bytes(tar_of({"a": bomb, "b": b"\n"}))
     (tmp_path / "bomb.zip").write_bytes(zip_of({"a": b"\n" * 3_000_000}))
     told = contents(tmp_path)
     assert {name: text for name, text in told.items() if "250 times" not in text} == {}
-    assert {"bomb.gz", "bomb.zip!a"} < set(told)
+    assert {"bomb.gz", "bomb.zst", "bomb.zip!a"} < set(told)
 
 
 def test_damaged_archives_are_told_and_do_not_end_the_run(tmp_path: Path) -> None:
@@ -157,7 +159,7 @@ def test_whatever_looks_like_an_archive_is_read_or_told(
         assert isinstance(text, str)
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, zstd])
 def test_what_a_cut_off_archive_still_tells_is_diagnosed(
     tmp_path: Path, pack: Callable[[bytes], bytes], run: Callable[..., tuple[int, str, str]]
 ) -> None:
@@ -168,3 +170,20 @@ def test_what_a_cut_off_archive_still_tells_is_diagnosed(
     status, out, err = run("why", str(path))
     assert status == 0 and "cann-environment-not-loaded" in out
     assert "not read to its end" in err and "cut off" in err
+    status, out, err = run("scan", str(path))
+    assert status == 0 and "cann-environment-not-loaded" in out
+    assert err.startswith("npu-kb: not read, or not to its end, ") and "cut off: " in err
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, zstd])
+def test_all_that_stands_before_a_cut_is_read(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+    """A log that is being packed, or was copied halfway: its last lines are the ones that matter."""
+    noise = os.urandom(20_000).hex().encode()
+    frames = pack(noise) + pack(LINE)
+    (tmp_path / "a").write_bytes(frames + pack(noise)[:20])
+    logs = logs_in(LogFile(str(tmp_path / "a"), "a", len(frames)))
+    log = next(logs)
+    assert isinstance(log, Log)
+    whole = AsFarAsGood(log.stream)
+    assert whole.read(10_000_000) == noise + LINE
+    assert whole.trouble.endswith(" cut off")

@@ -168,3 +168,24 @@ def test_a_hexadecimal_code_is_not_found_in_a_longer_one(write_entry: Write, sma
     knowledge = small_knowledge()
     for text, found in (("error 0xA0018003, retry", 1), ("error 0xa0018003f000", 0), ("error 0xa00180031", 0)):
         assert len(diagnose(text, knowledge, suggest=False).claims) == found, text
+
+
+@pytest.mark.parametrize(
+    "warning",
+    [
+        "[W compiler_depend.ts:181] Warning: {}",
+        "2026-01-01 10:00:00,123 WARNING {}",
+        "/a/b.py:82: UserWarning: {}",
+        "[WARNING] GE(7,python):2026-01-01-10:00:00.000.000 [a.cc:1]{}",
+    ],
+)
+def test_what_was_only_warned_of_comes_after_what_ended_the_run(
+    warning: str, write_entry: Write, small_knowledge: Small
+) -> None:
+    write_entry("warned", "- {text: first text of the two, proves: certain}", hit="first text of the two")
+    write_entry("failed", "- {text: second text, proves: likely}", hit="second text")
+    knowledge = small_knowledge()
+    log = warning.format("first text of the two") + "\nRuntimeError: second text\n"
+    assert [match.entry["id"] for match in diagnose(log, knowledge).claims] == ["failed", "warned"]
+    plain = "first text of the two\nRuntimeError: second text\n"
+    assert [match.entry["id"] for match in diagnose(plain, knowledge).claims] == ["warned", "failed"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -28,46 +27,8 @@ MACHINES: dict[str, dict[str, Any]] = yaml.safe_load(
     (Path(__file__).parent / "data" / "machines.yaml").read_text("utf-8")
 )
 OUTPUTS: list[dict[str, Any]] = yaml.safe_load((Path(__file__).parent / "data" / "outputs.yaml").read_text("utf-8"))
-SHELL = "/bin/sh"
 Build = Callable[..., tuple[Root, dict[str, str]]]
-
-
-def tool(path: Path, answers: dict[str, Any]) -> None:
-    """A program that prints what its arguments are answered with, and fails on others."""
-    cases = []
-    for arguments, answer in answers.items():
-        text, status = (answer["text"], answer["exit"]) if isinstance(answer, dict) else (answer, 0)
-        pattern = arguments if arguments == "*" else "*".join(shlex.quote(part) for part in arguments.split("*"))
-        cases.append(f"{pattern}) printf %s {shlex.quote(text)}; exit {status};;")
-    script(path, 'case "$*" in\n' + "\n".join(cases) + "\n*) exit 9;;\nesac\n")
-
-
-def script(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"#!{SHELL}\n{text}")
-    path.chmod(0o755)
-
-
-@pytest.fixture
-def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Build:
-    """Put a machine of machines.yaml, or another, in place: its root folder and its settings."""
-
-    def make(machine: dict[str, Any]) -> tuple[Root, dict[str, str]]:
-        root, tools = tmp_path / "root", tmp_path / "bin"
-        for folder in (root, tools):
-            folder.mkdir(exist_ok=True)
-        for name, answers in machine.get("tools", {}).items():
-            tool(tools / name, answers)
-        for name, text in machine.get("files", {}).items():
-            (root / name).parent.mkdir(parents=True, exist_ok=True)
-            (root / name).write_text(text)
-        for name, target in machine.get("links", {}).items():
-            (root / name).parent.mkdir(parents=True, exist_ok=True)
-            (root / name).symlink_to(target)
-        monkeypatch.setenv("PATH", str(tools))
-        return Root(str(root)), machine.get("settings", {})
-
-    return make
+Script = Callable[[Path, str], None]
 
 
 def by_device(snapshot: Snapshot) -> dict[str, Any]:
@@ -122,7 +83,7 @@ HANGS = {
 
 @pytest.mark.parametrize("text", HANGS.values(), ids=HANGS)
 def test_tools_that_misbehave_do_not_take_the_answer_away(
-    text: str, build: Build, knowledge: Knowledge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    text: str, build: Build, script: Script, knowledge: Knowledge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("npu_kb.environment.probe._COMMAND_SECONDS", 0.5)
     root, settings = build(MACHINES["a2"])
@@ -135,7 +96,7 @@ def test_tools_that_misbehave_do_not_take_the_answer_away(
 
 
 def test_commands_of_many_devices_share_the_time_that_is_left(
-    build: Build, knowledge: Knowledge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    build: Build, script: Script, knowledge: Knowledge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("npu_kb.environment.probe.OVERALL_SECONDS", 3.5)
     root, settings = build(MACHINES["a2"])
@@ -366,7 +327,7 @@ def test_versions_of_the_log_are_judged_before_those_of_the_machine(run: Any, tm
     assert "UNSUPPORTED" not in run("why", str(log), "--env", str(tmp_path / "a.json"))[1]
 
 
-def test_commands_of_overlays_are_not_run(run: Any, build: Build, tmp_path: Path) -> None:
+def test_commands_of_overlays_are_not_run(run: Any, build: Build, script: Script, tmp_path: Path) -> None:
     root, _ = build(MACHINES["a2"])
     script(tmp_path / "bin" / "evil", f"echo done > {tmp_path}/evil-ran")
     overlay = tmp_path / "kb"

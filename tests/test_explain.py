@@ -239,7 +239,15 @@ def test_the_json_form_holds_what_the_text_shows() -> None:
     assert code["entries"] == [ENTRY]
     assert second["codes"][0]["related"][0]["code"] == "207001"
     assert third["listing"][0]["code"] == "EI0001"
-    assert fourth == {"word": "foo", "found": False, "codes": [], "listing": [], "unlisted": [], "near": [], "lines": []}
+    assert fourth == {
+        "word": "foo",
+        "found": False,
+        "codes": [],
+        "listing": [],
+        "unlisted": [],
+        "near": [],
+        "lines": [],
+    }
 
 
 @settings(database=None, deadline=None, max_examples=60)

@@ -80,7 +80,15 @@ def test_a_line_is_claimed_with_its_cause_and_what_to_do(run: Run, write_rows: W
 def test_an_entry_that_claims_comes_first(run: Run, write_rows: Write) -> None:
     write_rows(("page table is gone for this very long reason", "A page table was freed too early"))
     log = "page table is gone for this very long reason\nsome failing text\n"
-    assert first(run, log) == ("known-entry", "likely")
+    matches = json.loads(run("why", "--format", "json", "-", stdin=log)[1])["matches"]
+    line = "test-driver.page-table-is-gone-for-this-very-long"
+    assert [(match["id"], match["verdict"]) for match in matches] == [("known-entry", "likely"), (line, "possible")]
+
+
+def test_of_several_lines_one_is_claimed(run: Run, write_rows: Write) -> None:
+    write_rows(("page table is gone", "One"), ("page directory is gone", "Two"))
+    _, out, _ = run("why", "--format", "json", "-", stdin="page directory is gone\npage table is gone\n")
+    assert [match["verdict"] for match in json.loads(out)["matches"]] == ["likely", "possible"]
 
 
 def test_a_wrapper_is_only_suggested(run: Run, write_rows: Write) -> None:
@@ -226,3 +234,9 @@ def test_an_entry_that_is_nearly_there_comes_before_a_line_that_only_passes_on(
         == "near-entry"
     )
     assert first(run, "stage ended badly\nRuntimeError: nothing like it\n")[0] == "test-driver.stage-ended-badly"
+
+
+def test_a_line_that_an_entry_claims_is_told_once(run: Run, write_rows: Write) -> None:
+    write_rows(("some failing text of", "The same line"))
+    _, out, _ = run("why", "--format", "json", "-", stdin="some failing text of the driver\n")
+    assert [match["id"] for match in json.loads(out)["matches"]] == ["known-entry"]

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+import yaml
 from textual.pilot import Pilot
 from textual.widgets import DirectoryTree
 
@@ -14,6 +18,7 @@ from npu_kb import Knowledge, locations
 from npu_kb.tui.app import KnowledgeApp
 
 HERE = Path(__file__).parent
+REAL_KB = locations.builtin_kb_directory()
 LOG = """\
 [rank0]: starting demo
 [rank0]: demo font cache is being built
@@ -93,3 +98,30 @@ def settle() -> Script:
 def shown() -> Callable[[KnowledgeApp], str]:
     """`screen_text`, for tests."""
     return screen_text
+
+
+@pytest.fixture(scope="session")
+def machine_kb(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The knowledge of these tests with a checklist, and with the real commands and version tables."""
+    real, folder = Path(REAL_KB), tmp_path_factory.mktemp("machine") / "kb"
+    shutil.copytree(HERE / "kb", folder)
+    shutil.copytree(HERE / "machine-kb", folder, dirs_exist_ok=True)
+    shutil.copytree(real / "matrix", folder / "matrix")
+    known, demo = (yaml.safe_load((kb / "commands.yaml").read_text("utf-8")) for kb in (real, HERE / "kb"))
+    known["commands"] |= demo["commands"]
+    (folder / "commands.yaml").write_text(yaml.safe_dump(known, allow_unicode=True), "utf-8")
+    return folder
+
+
+@pytest.fixture
+def machine(machine_kb: Path, build: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Put one of machines.yaml, or another, in the place of this machine: machine("a2")."""
+    monkeypatch.setattr(locations, "builtin_kb_directory", lambda: str(machine_kb))
+    known = yaml.safe_load((HERE.parent / "data" / "machines.yaml").read_text("utf-8"))
+
+    def put(described: str | dict[str, Any]) -> None:
+        root, settings = build(known[described] if isinstance(described, str) else described)
+        monkeypatch.setattr("npu_kb.environment.root.Root", lambda: root)
+        monkeypatch.setattr("npu_kb.environment.evidence.os", SimpleNamespace(environ=settings))
+
+    return put

@@ -413,7 +413,7 @@ def test_reading_can_be_cancelled(drive, settle, log_file: str, monkeypatch) -> 
 
     asked = threading.Event()
 
-    def read(self, knowledge, feedback, progress, cancelled):
+    def read(self, knowledge, feedback, progress, cancelled, known):
         asked.set()
         while not cancelled():
             asked.wait(0.01)

@@ -31,7 +31,7 @@ async def fill(pilot: Pilot[None], settle) -> None:
             await pilot.pause()
             widget.value = SAID[widget.name]
             await pilot.pause()
-    await pilot.press("f5")
+    await pilot.press("f7")
     await settle(pilot)
 
 

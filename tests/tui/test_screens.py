@@ -5,7 +5,9 @@ NPU_KB_UPDATE_SCREENS=1 writes them anew.
 
 from __future__ import annotations
 
+import json
 import os
+import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -14,7 +16,10 @@ from textual.command import CommandList
 from textual.pilot import Pilot
 from textual.widgets import Input
 
+from npu_kb.environment.snapshot import Snapshot
+
 SCREENS = Path(__file__).parent / "screens"
+TAKEN = "2026-01-01T00:00:00Z"
 
 
 async def browse(pilot: Pilot[None], settle: Callable[..., Awaitable[None]]) -> None:
@@ -51,7 +56,36 @@ async def help(pilot: Pilot[None], settle: Callable[..., Awaitable[None]]) -> No
     await pilot.press("f1")
 
 
-NEEDS_LOG = (diagnose, answer)
+async def environment(pilot: Pilot[None], settle: Callable[..., Awaitable[None]]) -> None:
+    await pilot.press("f5")
+
+
+async def versions(pilot: Pilot[None], settle: Callable[..., Awaitable[None]]) -> None:
+    await pilot.press("f5")
+    await settle(pilot)
+    await pilot.press("down", "down", "enter")
+
+
+async def compare(pilot: Pilot[None], settle: Callable[..., Awaitable[None]]) -> None:
+    await pilot.press("f5")
+    await settle(pilot)
+    await pilot.press("m", "down", "down")
+    await settle(pilot)
+    await pilot.press("c")
+
+
+async def checklist(pilot: Pilot[None], settle: Callable[..., Awaitable[None]]) -> None:
+    await pilot.press("f5")
+    await settle(pilot)
+    await pilot.press("end", "enter", "end", "space")
+
+
+async def diagnose_with_machine(pilot: Pilot[None], settle: Callable[..., Awaitable[None]]) -> None:
+    await pilot.press("e")
+
+
+NEEDS_LOG = (diagnose, answer, diagnose_with_machine)
+OF_MACHINES = (environment, versions, compare, checklist, diagnose_with_machine)
 
 
 @pytest.mark.parametrize("size", [(80, 24), (140, 40)], ids=["80x24", "140x40"])
@@ -73,10 +107,35 @@ def test_screen(show, lang, size, drive, settle, shown, log_file: str, tmp_path:
         seen.append(shown(pilot.app) + "\n")
 
     drive(script, files=[log_file] if show in NEEDS_LOG else None, size=size, lang=lang, kb=str(tmp_path / "own"))
+    compare_with_file(show, lang, size, seen[0])
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["80x24", "120x40"])
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("show", OF_MACHINES, ids=lambda show: show.__name__)
+def test_screen_of_a_machine(show, lang, size, drive, settle, shown, log_file: str, machine) -> None:
+    machine("a2")
+    told = {"torch": "2.5.1", "torch_npu": "2.1.0.post12", "python": "3.10.4", "cann": "8.2.RC1", "driver": "24.1.0"}
+    other = Snapshot(taken=TAKEN, versions={name: {"version": v, "source": "x"} for name, v in told.items()})
+    Path("other.json").write_text(json.dumps(other.document()))
+    seen = []
+
+    async def script(pilot: Pilot[None]) -> None:
+        await show(pilot, settle)
+        await settle(pilot)
+        pilot.app.clear_notifications()
+        await settle(pilot)
+        seen.append(re.sub(r"\d{4}-\d\d-\d\dT[\d:]{8}Z", TAKEN, shown(pilot.app)) + "\n")
+
+    drive(script, files=[log_file] if show in NEEDS_LOG else None, size=size, lang=lang)
+    compare_with_file(show, lang, size, seen[0])
+
+
+def compare_with_file(show, lang: str, size: tuple[int, int], seen: str) -> None:
     path = SCREENS / f"{show.__name__.replace('_', '-')}-{lang}-{size[0]}x{size[1]}.txt"
     if os.environ.get("NPU_KB_UPDATE_SCREENS"):
-        path.write_text(seen[0], "utf-8")
-    assert seen[0].splitlines() == path.read_text("utf-8").splitlines()
+        path.write_text(seen, "utf-8")
+    assert seen.splitlines() == path.read_text("utf-8").splitlines()
 
 
 def test_the_cursor_of_the_palette_is_seen_without_colours(drive, settle) -> None:

@@ -71,7 +71,7 @@ def terminal(tmp_path: Path) -> Iterator[Callable[..., Terminal]]:
     (tmp_path / "team").mkdir()
 
     def start(*arguments: str, size: tuple[int, int] = (80, 24), **environment: str) -> Terminal:
-        own = {"HOME": str(tmp_path), "NPU_KB_PATH": str(tmp_path / "team"), "NPU_KB_CONFIG": str(tmp_path / "none")}
+        own = {"HOME": str(tmp_path), "NPU_KB_PATH": str(tmp_path / "team"), "NPU_KB_CONFIG": "/dev/null"}
         own |= {"NPU_KB_CACHE": str(tmp_path / "cache"), "LC_ALL": "C.UTF-8", "GIT_CEILING_DIRECTORIES": str(tmp_path)}
         started.append(Terminal(tmp_path, own | environment, list(arguments), size))
         return started[-1]

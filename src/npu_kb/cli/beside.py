@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from npu_kb.cli.options import colour, language, width
 from npu_kb.environment.evidence import judged, known, snapshot_beside, unsupported
 from npu_kb.environment.judge import Judgement, judge
-from npu_kb.render.judgement import judgement_document, judgement_text
+from npu_kb.render.judgement import judgement_block, judgement_document, judgement_text
 
 if TYPE_CHECKING:
     from npu_kb.knowledge.base import Knowledge
@@ -40,6 +40,7 @@ def document_with(wrong: list[Judgement], document: dict[str, Any]) -> dict[str,
 
 def write_wrong_pairs(wrong: list[Judgement], options: argparse.Namespace) -> None:
     """Below the answer: plain in a terminal, as a block of code in Markdown."""
-    is_text = options.format == "text" and not options.issue
-    text = judgement_text(wrong, language(options), is_text and colour(options), width())
-    sys.stdout.write(f"\n{text}" if is_text else f"\n```text\n{text}```\n")
+    if options.format == "text" and not options.issue:
+        sys.stdout.write("\n" + judgement_text(wrong, language(options), colour(options), width()))
+    else:
+        sys.stdout.write(judgement_block(wrong, language(options), width()))

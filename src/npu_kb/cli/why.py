@@ -63,6 +63,8 @@ def run(options: argparse.Namespace) -> int:
     if _several_ranks(options):
         from npu_kb.cli.cluster import run_on_all
 
+        if options.env is not None:
+            warn("--env speaks of one machine and these are logs of several ranks: left out; see `npu-kb env judge`")
         return run_on_all(options, options.files)
     knowledge = load_knowledge(options)
     log = read_logs(options.files, LiteralInterest(knowledge.literals), warn)

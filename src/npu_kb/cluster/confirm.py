@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
+from itertools import repeat
+from typing import Any
 
 from npu_kb.cluster.needles import Rule
 from npu_kb.cluster.observation import MAX_TEXT, Observation, Row, SourceSummary
@@ -22,6 +25,7 @@ _SAMPLES = 8
 """Lines of a needle that are judged."""
 _GAP = 30
 """Empty lines that stand for those left out between two lines, so that far lines are not near ones."""
+_EMPTY = Line("", 0, "")
 _SEARCHED = 50
 """Lines at an end of a log in which a time is looked for."""
 
@@ -39,7 +43,7 @@ def _first_time(lines: list[str]) -> float | None:
 
 
 def _observations(seen: Sightings, probe: Probe, knowledge: Knowledge) -> Iterator[Observation]:
-    rules = probe.needles.called(seen.counts.keys(), probe.anchors.passed_over)
+    rules = probe.calls.rules(seen.counts.keys())
     if not rules:
         return
     by_entry: dict[str, list[Rule]] = {}
@@ -56,7 +60,8 @@ def _matches(rules: list[Rule], seen: Sightings, probe: Probe, knowledge: Knowle
     foreign = is_foreign("\n".join(line.text for line in head))
     best: dict[str, Match] = {}
     for rule in rules:
-        for match in matches_of([rule.block], _scene(rule, seen, probe, knowledge), knowledge, versions, foreign):
+        block = _blocks(knowledge, rule.entry)[rule.number]
+        for match in matches_of([block], _scene(rule, block, seen, probe, knowledge), knowledge, versions, foreign):
             best[rule.entry] = min(best.get(rule.entry, match), match, key=_standing)
     return list(best.values())
 
@@ -71,7 +76,12 @@ def _lines(seen: Sightings, needles: frozenset[int]) -> dict[int, Seen]:
     return dict(sorted(found.items()))
 
 
-def _scene(rule: Rule, seen: Sightings, probe: Probe, knowledge: Knowledge) -> Scene:
+@lru_cache(maxsize=10_000)
+def _blocks(knowledge: Knowledge, entry: str) -> list[dict[str, Any]]:
+    return knowledge.blocks_of(entry)
+
+
+def _scene(rule: Rule, block: dict[str, Any], seen: Sightings, probe: Probe, knowledge: Knowledge) -> Scene:
     """What the rule is judged in: the lines of its needles; if some have no anchor, the lines near the others too."""
     lines = _lines(seen, rule.needles | rule.ruling_out)
     near: dict[int, Seen] = {}
@@ -79,14 +89,13 @@ def _scene(rule: Rule, seen: Sightings, probe: Probe, knowledge: Knowledge) -> S
         around = {number + step for number in lines for step in range(-NEAR, NEAR + 1)}
         near = {number: Seen(number, 0, seen.near[number], None) for number in around & seen.near.keys()}
     log = LogText(list(_with_gaps([line for _, line in sorted({**near, **lines}.items())])))
-    return scene_of(log, knowledge) if rule.block["code"] or rule.block["fact"] else Scene(log, {}, {})
+    return scene_of(log, knowledge) if block["code"] or block["fact"] else Scene(log, {}, {})
 
 
 def _with_gaps(lines: list[Seen]) -> Iterator[Line]:
     before = 0
     for line in lines:
-        for _ in range(min(_GAP, line.line - before - 1) if before else 0):
-            yield Line("", 0, "")
+        yield from repeat(_EMPTY, min(_GAP, line.line - before - 1) if before else 0)
         for plain in lines_of(line.text, ""):
             yield plain._replace(number=line.line + plain.number - 1)
         before = line.line

@@ -46,6 +46,10 @@ class Entries:
             self._known[id] = self._knowledge.entry(id) or unknown
         return self._known[id]
 
+    def is_benign(self, id: str) -> bool:
+        """Whether what the entry tells of is safe to ignore."""
+        return bool(self.get(id)["severity"] == "benign")
+
     def explains(self, cause: str, effect: str) -> bool:
         """Whether one entry brings the other about, and not the other way round as well."""
         return effect in self.get(cause)["causes"] and cause not in self.get(effect)["causes"]

@@ -6,11 +6,11 @@ To collect them takes a second or more, so they are kept in the cache of the use
 from __future__ import annotations
 
 import marshal
-import os
 import sys
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from functools import cached_property
+from pathlib import Path
 from typing import Any, NamedTuple
 from zlib import crc32
 
@@ -90,7 +90,7 @@ class Needles:
                 return cls._from_bytes((path / _FILE).read_bytes())
         needles = cls.of(knowledge, more)
         with suppress(OSError):  # a full disk only costs the next start some time
-            cachefolder.place(path, lambda scratch: (scratch / _FILE).write_bytes(needles._to_bytes()))
+            cachefolder.place(path, needles._write)
             cachefolder.drop_old(folder, _KEPT)
         return needles
 
@@ -99,33 +99,38 @@ class Needles:
         needles, rules, more = marshal.loads(data)  # only ever from a folder that belongs to the user alone
         return cls([*map(Needle._make, needles)], [*map(Rule._make, rules)], more)
 
-    def _to_bytes(self) -> bytes:
-        return marshal.dumps(([*map(tuple, self.all)], [*map(tuple, self.rules)], self.more))
+    def _write(self, folder: Path) -> None:
+        parts = [*map(tuple, self.all)], [*map(tuple, self.rules)], self.more
+        (folder / _FILE).write_bytes(marshal.dumps(parts))
 
     @cached_property
     def fingerprint(self) -> int:
         """The same for the same needles in the same order, whatever host they are read on."""
         return crc32(b"\n".join(needle.literal for needle in self.all))
 
-    def called(self, seen: Collection[int], passed_over: Collection[int]) -> list[Rule]:
-        """The rules to look at where these needles were seen."""
-        numbers = sorted({number for needle in seen for number in self._rules_of.get(needle, ())})
-        called = [self.rules[number] for number in numbers]
-        return [r for r in called if all(any(n in seen or n in passed_over for n in group) for group in r.groups)]
 
-    @cached_property
-    def _rules_of(self) -> dict[int, list[int]]:
-        rules_of: dict[int, list[int]] = {}
-        for number, rule in enumerate(self.rules):
-            for needle in rule.needles:
-                rules_of.setdefault(needle, []).append(number)
-        return rules_of
+class Calls:
+    """Which rules are worth a closer look where needles were seen; needles that are passed over count as seen."""
+
+    def __init__(self, needles: Needles, passed_over: frozenset[int]) -> None:
+        self._rules, self._passed_over = needles.rules, passed_over
+        self._called_by: dict[int, list[int]] = {}
+        for number, rule in enumerate(needles.rules):
+            sure = [group for group in rule.groups if group.isdisjoint(passed_over)]
+            for needle in min(sure, key=len) if sure else rule.needles:
+                self._called_by.setdefault(needle, []).append(number)
+
+    def rules(self, seen: Collection[int]) -> list[Rule]:
+        """Those of which each group holds a needle that was seen."""
+        numbers = sorted({number for needle in seen for number in self._called_by.get(needle, ())})
+        called = [self._rules[number] for number in numbers]
+        return [r for r in called if all(any(n in seen or n in self._passed_over for n in g) for g in r.groups)]
 
 
 def _key(knowledge: Knowledge, more: list[str]) -> str:
     """Changes with the knowledge, with this program and with the Python that reads what it wrote."""
     packaged = locations.packaged_database()
-    status = os.stat(packaged) if packaged else None
+    status = Path(packaged).stat() if packaged else None
     stamp = (status.st_mtime_ns, status.st_size) if status else ()
     parts = (FORMAT, __version__, sys.implementation.cache_tag, knowledge.source_key, stamp, more)
     return f"{crc32(repr(parts).encode()):08x}"

@@ -48,6 +48,8 @@ class SourceSummary(NamedTuple):
     """Lines of level ERROR, CRITICAL or FATAL."""
     skipped: str
     """Why it was not read, or not to its end; empty if it was."""
+    logs: int = 1
+    """How many logs are told together (gather.py)."""
 
 
 class Clue(NamedTuple):
@@ -82,7 +84,9 @@ def to_json_lines(rows: Iterable[Row], host: str = "") -> Iterator[str]:
 
 def row_json(row: Row) -> str:
     """One row as one JSON object whose `kind` says what it is."""
-    return json.dumps({"kind": _NAMES[type(row)], **row._asdict()}, ensure_ascii=False, separators=(",", ":"))
+    defaults = row._field_defaults.items()
+    fields = {field: value for field, value in row._asdict().items() if (field, value) not in defaults}
+    return json.dumps({"kind": _NAMES[type(row)], **fields}, ensure_ascii=False, separators=(",", ":"))
 
 
 def from_json_lines(lines: Iterable[str], name: str) -> Iterator[Row]:
@@ -114,7 +118,8 @@ def _no_number(text: str) -> float:
 
 def _row(document: dict[str, Any]) -> Row:
     row_type = _KINDS[document["kind"]]
-    row = row_type(**{field: document[field] for field in row_type._fields})
+    fields = {**row_type._field_defaults, **document}
+    row = row_type(**{field: fields[field] for field in row_type._fields})
     for field, value in row._asdict().items():
         if not isinstance(value, _TYPES[field]) or isinstance(value, bool):
             raise TypeError(f"{field} is {type(value).__name__}")
@@ -127,6 +132,6 @@ _NUMBER = (int, float, type(None))
 _TYPES: dict[str, type | tuple[type, ...]] = {
     "source": str, "line": int, "offset": int, "time": _NUMBER, "entry": str, "verdict": str, "text": str,
     "captures": dict, "count": int, "last_line": int, "last_time": _NUMBER,
-    "bytes": int, "lines": int, "first_time": _NUMBER, "errors": int, "skipped": str,
+    "bytes": int, "lines": int, "first_time": _NUMBER, "errors": int, "skipped": str, "logs": int,
     "tells": str, "values": dict,
 }  # fmt: skip

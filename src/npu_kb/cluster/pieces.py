@@ -12,10 +12,13 @@ from npu_kb.intake.tree import LogFile, Skipped
 
 HEAD = 65_536
 """Bytes by which the kind and the encoding of a log are told."""
+CHUNK = 1 << 21
+"""Bytes that are looked at together; what is done once for each chunk should weigh little."""
 _PART = 64_000_000
 """Bytes of a large log that one process reads at a time."""
 _BATCH_BYTES, _BATCH_FILES = 32_000_000, 500
-_SAMPLE_FILES, _SAMPLE_BYTES, _SAMPLE_SPOTS = 32, 4_000_000, 4
+_SAMPLE_FILES, _SAMPLE_SHARES, _SAMPLE_SPOTS, _SAMPLE_BYTES = 500, 32, 4, 2_000_000
+"""So many bytes of the largest files: of each a share, from several spots, so that of small ones more are read."""
 _LONGEST_LINE = 1_000_000
 
 
@@ -90,8 +93,12 @@ def sample_of(files: Iterable[LogFile | Skipped]) -> tuple[bytes, int]:
             heapq.heappush(largest, (file.size, file))
             if len(largest) > _SAMPLE_FILES:
                 heapq.heappop(largest)
-    size = _SAMPLE_BYTES // max(1, len(largest)) // _SAMPLE_SPOTS
-    return b"\n".join(spot for _, file in largest for spot in _spots_of(file, size)).lower(), total
+    size = _SAMPLE_BYTES // min(_SAMPLE_SHARES, max(1, len(largest))) // _SAMPLE_SPOTS
+    spots: list[bytes] = []
+    for _, file in sorted(largest, reverse=True):
+        if sum(map(len, spots)) < _SAMPLE_BYTES:
+            spots += _spots_of(file, size)
+    return b"\n".join(spots).lower(), total
 
 
 def _spots_of(file: LogFile, size: int) -> Iterator[bytes]:
@@ -101,7 +108,7 @@ def _spots_of(file: LogFile, size: int) -> Iterator[bytes]:
             if isinstance(log, Skipped):
                 continue
             for spot in range(_SAMPLE_SPOTS):
-                if log.name == file.name and file.size > size * _SAMPLE_SPOTS:
+                if log.stream.seekable() and file.size > size * _SAMPLE_SPOTS:
                     log.stream.seek(file.size * spot // _SAMPLE_SPOTS)
                 yield log.stream.read(size)
             return

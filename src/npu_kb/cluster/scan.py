@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -12,17 +13,18 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import NamedTuple
 
+from npu_kb.cluster.anchors import Anchors, anchors_of
 from npu_kb.cluster.clues import LITERALS, rank_table_clues
 from npu_kb.cluster.confirm import rows_of
 from npu_kb.cluster.engines import engine_of
-from npu_kb.cluster.needles import Anchors, Needles
+from npu_kb.cluster.needles import Calls, Needles
 from npu_kb.cluster.observation import Row, SourceSummary
-from npu_kb.cluster.pieces import HEAD, Batch, Piece, batches, is_binary, sample_of
+from npu_kb.cluster.pieces import CHUNK, HEAD, Batch, Piece, batches, is_binary, sample_of
 from npu_kb.cluster.sightings import Probe, Sightings, Window
 from npu_kb.errors import NpuKbError
 from npu_kb.intake.archives import Log, logs_in
 from npu_kb.intake.clean import decode
-from npu_kb.intake.sources import utf8_chunks
+from npu_kb.intake.sources import AsFarAsGood, utf8_chunks
 from npu_kb.intake.tree import Globs, LogFile, Skipped, log_files, why_not
 from npu_kb.knowledge.base import Knowledge
 
@@ -48,7 +50,7 @@ def _known(overlays: tuple[str, ...]) -> tuple[Knowledge, Needles]:
     knowledge = Knowledge.load(overlays)
     if knowledge.source_key not in _needles:
         _needles.clear()
-        _needles[knowledge.source_key] = Needles(knowledge, LITERALS)
+        _needles[knowledge.source_key] = Needles.load(knowledge, LITERALS)
     return knowledge, _needles[knowledge.source_key]
 
 
@@ -56,16 +58,31 @@ _needles: dict[str, Needles] = {}
 """Those of the knowledge used last, by its key."""
 
 
+@contextmanager
+def _no_collecting() -> Iterator[None]:
+    """All that a start makes is kept: to look through it for garbage would take longer than to make it."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
 class Scanner:
     """Scans logs according to a plan."""
 
+    @_no_collecting()
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.knowledge, needles = _known(plan.overlays)
         if needles.fingerprint != plan.fingerprint:
             raise NpuKbError("the knowledge differs between the processes of a scan; install one version everywhere")
         engine = engine_of(plan.engine, list(plan.anchors.needles))
-        self.probe = Probe(needles, plan.anchors, engine, list(plan.anchors.needles.values()), plan.window)
+        needles_of = [[(n, needles.all[n].literal) for n in numbers] for numbers in plan.anchors.needles.values()]
+        calls = Calls(needles, plan.anchors.passed_over)
+        self.probe = Probe(needles, plan.anchors, engine, needles_of, calls, plan.window)
 
     def scan(self, batch: Batch) -> list[Row | Sightings]:
         """The rows of the files; of a part of one what was seen in it."""
@@ -81,15 +98,13 @@ class Scanner:
     def _rows(self, log: Log | Skipped) -> list[Row]:
         if isinstance(log, Skipped):
             return [_skipped_row(log)]
-        seen = Sightings(log.name)
-        try:
-            head = log.stream.read(HEAD)
-            if is_binary(head):
-                return [_skipped_row(Skipped(log.name, "binary"))]
-            for chunk in utf8_chunks(head, log.stream):
-                seen.read(chunk, self.probe)
-        except OSError as error:
-            seen.trouble = why_not(error)
+        seen, stream = Sightings(log.name), AsFarAsGood(log.stream)
+        head = stream.read(HEAD)
+        if is_binary(head):
+            return [_skipped_row(Skipped(log.name, "binary"))]
+        for chunk in utf8_chunks(head, stream, CHUNK):
+            seen.read(chunk, self.probe)
+        seen.trouble = stream.trouble
         table = rank_table_clues(log.name, decode(head)) if b'"rank_id"' in seen.head else []
         return [*table, *self.rows_of(seen)]
 
@@ -103,7 +118,7 @@ class Scanner:
             with open(piece.file.path, "rb", 0) as stream:
                 stream.seek(piece.start)
                 rest = _Rest(stream, int(piece.end or 0) - piece.start)
-                for chunk in utf8_chunks(rest.read(HEAD), rest):
+                for chunk in utf8_chunks(rest.read(HEAD), rest, CHUNK):
                     seen.read(chunk, self.probe)
         except OSError as error:
             seen.trouble = why_not(error)
@@ -148,6 +163,7 @@ def _scanner_for(plan: Plan) -> Scanner:
     return _scanner
 
 
+@_no_collecting()
 def plan_for(
     paths: Sequence[str],
     overlays: Sequence[str],
@@ -162,7 +178,7 @@ def plan_for(
         raise NpuKbError(f"{error.filename}: cannot be read: {error.strerror}; give a readable path") from None
     folders = tuple(map(str, overlays))
     needles = _known(folders)[1]
-    return Plan(folders, needles.fingerprint, engine, needles.anchors(sample), window), total
+    return Plan(folders, needles.fingerprint, engine, anchors_of(needles, sample), window), total
 
 
 def scan(

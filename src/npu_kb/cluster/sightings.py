@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import cached_property
 from typing import NamedTuple
 
+from npu_kb.cluster.anchors import LEVELS, Anchors
 from npu_kb.cluster.clues import ClueReader
 from npu_kb.cluster.engines import Engine
-from npu_kb.cluster.needles import LEVELS, Anchors, Needles
+from npu_kb.cluster.needles import Calls, Needles
 from npu_kb.cluster.times import read_time
 from npu_kb.intake.clean import decode
 from npu_kb.intake.logtext import MAX_LINE
@@ -21,8 +22,8 @@ _FIRST = 5
 _MOST_KEPT = 40
 _STAMP_ABOVE = 20
 """A line without a time has that of one of so many lines above it."""
-_INDENT = 100
-"""White space that may stand between a line's last word and the next line's first."""
+_LEAST_PIECE = 3
+"""Bytes that every anchor has."""
 _MOST_CLUE_LINES = 5_000
 NEAR, _MOST_NEAR = 8, 2_000
 """Lines on either side of a needle that needs company, and how many of them a log keeps."""
@@ -37,8 +38,9 @@ class Probe(NamedTuple):
     needles: Needles
     anchors: Anchors
     engine: Engine
-    numbers: list[tuple[int, ...]]
-    """The needles of the engine's anchors."""
+    needles_of: list[list[tuple[int, bytes]]]
+    """The needles of each of the engine's anchors, with their literals."""
+    calls: Calls
     window: Window
 
 
@@ -77,37 +79,34 @@ class Sightings:
         number, counted, end = self.lines + 1, 0, -1
         last: dict[int, _Line] = {}
         line = _Line(chunk, 0, 0, 0)
+        needles_of, always = probe.needles_of, probe.window == (None, None)
         for anchor, behind in probe.engine.hits(chunk):
             if anchor < len(LEVELS):
                 self.errors += 1
-            if not (needles := probe.numbers[anchor]):
+            if not (needles := needles_of[anchor]):
                 continue
             if behind > end:
                 start, end = _bounds(chunk, behind - 1)
                 number += chunk.count(b"\n", counted, start)
                 counted = start
                 line = _Line(chunk, start, end, number)
-            if probe.window == (None, None) or _is_within(line.time, probe.window):
-                self._look(line, behind, needles, probe, last)
+            if always or _is_within(line.time, probe.window):
+                for needle, literal in needles:
+                    holds = literal in line.squeezed or (line.end_squeezed in literal and line.goes_on(literal))
+                    if holds and last.get(needle) is not line:
+                        last[needle] = line
+                        self._keep(needle, literal, line, probe)
         self.last.update({needle: (line.number, line.time) for needle, line in last.items()})
         self._pass(chunk, number - 1 + chunk.count(b"\n", counted))
 
-    def _look(self, line: _Line, behind: int, needles: tuple[int, ...], probe: Probe, last: dict[int, _Line]) -> None:
-        for needle in needles:
-            literal = probe.needles.all[needle].literal
-            if needle in probe.needles.more:
-                self._read_clues(line)
-            if last.get(needle) is not line and line.holds(literal, behind):
-                last[needle] = line
-                count = self.counts[needle] = self.counts.get(needle, 0) + 1
-                if count <= _FIRST or count & (count - 1) == 0:
-                    seen = Seen(line.number, self.offset + line.start, line.text(literal), line.time)
-                    self.kept.setdefault(needle, []).append(seen)
-                if count <= _FIRST and needle in probe.anchors.in_company and len(self.near) < _MOST_NEAR:
-                    self.near.update(line.around())
-
-    def _read_clues(self, line: _Line) -> None:
-        if not line.clues_read and self._clue_lines < _MOST_CLUE_LINES:
+    def _keep(self, needle: int, literal: bytes, line: _Line, probe: Probe) -> None:
+        count = self.counts[needle] = self.counts.get(needle, 0) + 1
+        if count <= _FIRST or count & (count - 1) == 0:
+            seen = Seen(line.number, self.offset + line.start, line.text(literal), line.time)
+            self.kept.setdefault(needle, []).append(seen)
+            if count <= _FIRST and needle in probe.anchors.in_company and len(self.near) < _MOST_NEAR:
+                self.near.update(line.around())
+        if needle in probe.needles.more and not line.clues_read and self._clue_lines < _MOST_CLUE_LINES:
             line.clues_read = True
             self._clue_lines += 1
             self.clues.read(decode(line.chunk[line.start : line.end]), line.number, line.time)
@@ -146,22 +145,18 @@ class _Line:
 
     def __init__(self, chunk: bytes, start: int, end: int, number: int) -> None:
         self.chunk, self.start, self.end, self.number = chunk, start, end, number
+        self.squeezed = _squeeze(chunk[start:end])
+        self.end_squeezed = self.squeezed[-_LEAST_PIECE:]
+        """What a literal that goes on in the next line holds."""
         self.clues_read = False
-        self._squeezed: bytes | None = None
 
-    def holds(self, literal: bytes, behind: int) -> bool:
-        """Whether the squeezed literal, of which a piece ends at `behind`, is in the line or goes on in the next."""
-        if self._squeezed is None:
-            self._squeezed = _squeeze(self.chunk[self.start : self.end])
-        if literal in self._squeezed:
-            return True
-        near_end = self.end - behind < len(literal) + _INDENT
-        return near_end and literal in _squeeze(self.chunk[self.start : self._end_of_next()])
+    def goes_on(self, literal: bytes) -> bool:
+        """Whether the squeezed literal is in this line and the next one."""
+        return literal in self._squeezed_with_next
 
     def text(self, literal: bytes) -> bytes:
         """The line, with the next one if the literal goes on there."""
-        goes_on = self._squeezed is not None and literal not in self._squeezed
-        return self.chunk[self.start : self._end_of_next() if goes_on else self.end]
+        return self.chunk[self.start : self.end if literal in self.squeezed else self._end_of_next()]
 
     def around(self) -> dict[int, bytes]:
         """The lines near this one, by number."""
@@ -183,6 +178,10 @@ class _Line:
                 return time
             start, end = self.chunk.rfind(b"\n", 0, start - 1) + 1, start - 1
         return None
+
+    @cached_property
+    def _squeezed_with_next(self) -> bytes:
+        return _squeeze(self.chunk[self.start : self._end_of_next()])
 
     def _end_of_next(self) -> int:
         end = self.chunk.find(b"\n", self.end + 1)

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from npu_kb.cluster.clocks import Clocks
-from npu_kb.cluster.clues import is_sound
 from npu_kb.cluster.events import Entries, Event, event_of, not_after, unexplained
+from npu_kb.cluster.gather import gathered
 from npu_kb.cluster.observation import Clue, Observation, Row, SourceSummary
 from npu_kb.cluster.runs import rows_of_run, runs_of
 from npu_kb.cluster.silence import silent_suspects
@@ -58,7 +58,8 @@ def story_of(rows: Iterable[Row], knowledge: Knowledge) -> Story:
 
     Where they are of several runs of a job it is the last one that has a fault.
     """
-    every, entries = _once(rows), Entries(knowledge)
+    entries = Entries(knowledge)
+    every = gathered(rows, entries.is_benign)
     story = _story(every, Clocks.of(every), entries)
     runs = runs_of(every, story.who, story.clocks)
     for run in runs if len(runs) > 1 else ():
@@ -91,12 +92,6 @@ def _story(rows: list[Row], clocks: Clocks, entries: Entries) -> Story:
 
 def _follows(event: Event) -> bool:
     return event.part != "wrapper" and event.severity != "benign" and event.observation.verdict in CLAIMS
-
-
-def _once(rows: Iterable[Row]) -> list[Row]:
-    """Each sound row once, in an order that does not depend on how they came."""
-    sound = (row for row in rows if not isinstance(row, Clue) or is_sound(row))
-    return [row for _, row in sorted({repr(row): row for row in sound}.items())]
 
 
 def _faults(events: list[Event], roots: list[Event], hints: list[Event], suspects: list[Suspect]) -> list[Fault]:

@@ -39,8 +39,7 @@ def read_time(text: str, now: float | None = None) -> float | None:
     found = _regex().search(text[:_SEARCHED])
     if not found:
         return None
-    number = str(found.lastgroup)[4:]
-    part = {name.rstrip("0123456789"): value for name, value in found.groupdict().items() if name.endswith(number)}
+    part = {name: found[group] for name, group in _groups()[str(found.lastgroup)]}
     fraction = float(f"0.{part.get('f') or ''}{part.get('u') or ''}0")
     if part.get("e"):
         return int(part["e"]) + fraction
@@ -89,4 +88,15 @@ def _month(text: str) -> int:
 @cache
 def _regex() -> re.Pattern[str]:
     """All forms as one expression: the leftmost stamp of a line is the line's; group `form<n>` says which it is."""
-    return re.compile("|".join(f"(?P<form{n}>{form.format(n=n)})" for n, form in enumerate(_FORMS)))
+    forms = "|".join(f"(?P<form{n}>{form.format(n=n)})" for n, form in enumerate(_FORMS))
+    return re.compile(f'(?=[012A-Z"])(?:{forms})')  # all of them begin so: most places are passed over sooner
+
+
+@cache
+def _groups() -> dict[str, list[tuple[str, int]]]:
+    """The groups of each form: what they hold (`y`, `mo`...) and their numbers."""
+    groups: dict[str, list[tuple[str, int]]] = {}
+    for name, group in _regex().groupindex.items():
+        part, number = name.rstrip("0123456789"), name[-1]
+        groups.setdefault(f"form{number}", []).append((part, group))
+    return groups

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from npu_kb.diagnosis.model import VERDICTS, Match, Reports
 from npu_kb.intake.times import seconds_of
 
+_WARNING = re.compile(r"\[W(?:ARN(?:ING)?)?[\] ]|(?:\S+ ){0,4}?(?:\[?WARN(?:ING)?\]?|\S+Warning)(?::| )")
+"""The start of a line that glog, torch, plog, Python logging or the warnings module wrote as a warning."""
 _ROLES = {"root": 0, "follow-on": 1, "wrapper": 2}
 _BASE = {"certain": 0.95, "likely": 0.82, "possible": 0.4}
 _SIGNATURE_MALUS = 0.04
@@ -38,26 +41,53 @@ def _reported(match: Match, reports: Reports) -> Match:
 
 def ranked(matches: list[Match]) -> list[Match]:
     """Claims before suggestions, faults before benign lines, causes before what they bring about."""
+    ordered = _sorted(matches)
+    lines = [match for match in ordered if match.is_claim and _is_line(match)][1:]
+    return _causes_first(_sorted([_as(match, "possible") if match in lines else match for match in ordered]))
+
+
+def _sorted(matches: list[Match]) -> list[Match]:
     order = _order_of_events(matches)
-    return _causes_first(sorted(matches, key=lambda match: (*_standing(match), order[match.entry["id"]])))
+    return sorted(matches, key=lambda match: (*_standing(match), order[match.entry["id"]]))
+
+
+def _is_line(match: Match) -> bool:
+    """Whether a one-line fault matches: one of several that speak of the same trouble, so that only one is claimed."""
+    return "signature" in match.entry
 
 
 def with_suggestions(matches: list[Match], near: list[Match]) -> list[Match]:
     """Matches without a claim, and what comes near: entries that match, then lines and the near, the surer first."""
-    entries = [match for match in matches if "signature" not in match.entry]
-    others = [*(match for match in matches if "signature" in match.entry), *near]
+    entries = [match for match in matches if not _is_line(match)]
+    others = [*(match for match in matches if _is_line(match)), *near]
     return [*entries, *sorted(others, key=lambda match: (match.reports.demote, -match.confidence))]
 
 
 def with_excuses(matches: list[Match]) -> list[Match]:
-    """The matches; a fault becomes a suggestion if a benign match explains its lines as surely, with as much text."""
-    excuses = [match for match in matches if match.is_claim and match.entry["severity"] == "benign"]
-    return [_as(m, "possible") if any(_excuses(e, m) for e in excuses) else m for m in matches]
+    """The matches; a fault becomes a suggestion if a benign match explains its lines as surely, with as much text.
+
+    So does a one-line fault where an entry claims a fault; it is left out if its lines are that entry's own.
+    """
+    claims = [match for match in matches if match.is_claim]
+    cases = [match for match in claims if not _is_line(match)]
+    excuses = [match for match in claims if match.entry["severity"] == "benign"]
+    told = {place for case in cases for place in _places(case)}
+    is_told = any(case.entry["severity"] != "benign" for case in cases)
+    return [
+        _as(match, "possible") if (is_told and _is_line(match)) or any(_excuses(e, match) for e in excuses) else match
+        for match in matches
+        if not (_is_line(match) and _places(match) <= told)
+    ]
+
+
+def _places(match: Match) -> set[tuple[str, int]]:
+    """Source and number of the lines that speak for a match."""
+    return {(evidence.source, evidence.line) for evidence in match.evidence}
 
 
 def _as(match: Match, verdict: str) -> Match:
     """The match with another verdict."""
-    sureness = confidence(verdict, match.weight, "signature" in match.entry)
+    sureness = confidence(verdict, match.weight, _is_line(match))
     return match._replace(verdict=verdict, confidence=sureness)
 
 
@@ -65,19 +95,25 @@ def _excuses(benign: Match, match: Match) -> bool:
     surer = VERDICTS.index(benign.verdict) <= VERDICTS.index(match.verdict) and benign.weight >= match.weight
     if match.entry["severity"] == "benign" or not surer:
         return False
-    return {(e.source, e.line) for e in match.evidence} <= {(e.source, e.line) for e in benign.evidence}
+    return _places(match) <= _places(benign)
 
 
 def _standing(match: Match) -> tuple[object, ...]:
     return (
         not match.is_claim,
-        "signature" in match.entry,
+        _is_warned_of(match),
         match.entry["severity"] == "benign",
+        _is_line(match),
         _ROLES[match.entry["role"]],
         VERDICTS.index(match.verdict),
         -_weight_class(match.weight),
         min(match.reports.wrong - match.reports.right, 0),
     )
+
+
+def _is_warned_of(match: Match) -> bool:
+    """Whether only lines of level WARNING speak for it: the run went on after them."""
+    return all(_WARNING.match(evidence.text) for evidence in match.evidence)
 
 
 def _weight_class(weight: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from npu_kb.environment.running import Cancelled, never
 from npu_kb.environment.snapshot import Fact as SnapshotFact
 from npu_kb.environment.snapshot import Snapshot, read_snapshot
 from npu_kb.intake.facts import UNLIMITED, Fact, Known
@@ -17,13 +18,16 @@ if TYPE_CHECKING:
 
 def snapshot_beside(file: str) -> Snapshot:
     """A kept snapshot; without a file, that of this machine."""
-    if file:
-        return read_snapshot(file)
+    return read_snapshot(file) if file else snapshot_here()
+
+
+def snapshot_here(cancelled: Cancelled = never) -> Snapshot:
+    """That of this machine; Stopped once `cancelled` says so."""
     from npu_kb.environment.probe import probe
     from npu_kb.environment.root import Root
     from npu_kb.knowledge.base import Knowledge
 
-    return probe(Knowledge.load([]), Root(), os.environ)
+    return probe(Knowledge.load([]), Root(), os.environ, cancelled=cancelled)
 
 
 def known(snapshot: Snapshot) -> Known:

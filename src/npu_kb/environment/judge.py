@@ -46,7 +46,7 @@ def judge(
     first, then the pairs from the framework down to the firmware, then what is built on them.
     """
     matrix = Matrix(knowledge)
-    families = frozenset(filter(None, (family_of(matrix, chip) for chip in chips)))
+    families = frozenset(filter(None, (family_of(matrix, chip) for chip in {*chips})))
     arch = versions.get("arch")
     found = {name: version[:_MOST_CHARS] for name, version in versions.items() if name in NAMES and version}
     found.pop("chip", None)

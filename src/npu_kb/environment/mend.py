@@ -151,13 +151,15 @@ def _releases(matrix: Matrix, machine: Machine, name: str) -> Iterator[str]:
 
 
 def change_texts(plan: dict[str, str], found: dict[str, str]) -> Texts | None:
-    """The change in words, with the commands where there are any."""
+    """The change in words, with the commands where there are any; `run` is the one that installs all wheels."""
     if not plan:
         return None
     parts = [_change(name, version, found[name]) for name, version in plan.items()]
+    wheels = " ".join(f"{_WHEELS[name]}=={version}" for name, version in plan.items() if name in _WHEELS)
     return {
         "en": "Change " + "; ".join(en for en, _ in parts) + ".",
         "zh": "；".join(zh for _, zh in parts) + "。",
+        **({"run": f"pip install {wheels}"} if wheels else {}),
     }
 
 

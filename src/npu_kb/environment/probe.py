@@ -14,7 +14,7 @@ from npu_kb.environment import cann, scene
 from npu_kb.environment.assemble import assemble, is_setting
 from npu_kb.environment.commandline import parse
 from npu_kb.environment.root import Root
-from npu_kb.environment.running import Output, command, missing, reading, together
+from npu_kb.environment.running import Cancelled, Output, command, missing, never, reading, together
 from npu_kb.environment.snapshot import HOST, Fact, Install, Missing, Snapshot
 from npu_kb.intake.clean import decode
 from npu_kb.intake.logtext import Line, lines_of
@@ -54,18 +54,23 @@ class _Scene(NamedTuple):
     cann: dict[str, list[str]]
 
 
-def probe(knowledge: Knowledge, root: Root, settings: Mapping[str, str], name: str | None = None) -> Snapshot:
+def probe(
+    knowledge: Knowledge, root: Root, settings: Mapping[str, str], name: str | None = None, cancelled: Cancelled = never
+) -> Snapshot:
     """The snapshot of this machine; `settings` are its environment variables, `name` is what the user calls it.
 
     `knowledge` has to be the built-in one (`Knowledge.load([])`): what overlays call a read-only command is not run.
+    Stopped, and all commands with it, once `cancelled` says so.
     """
     deadline = time.monotonic() + OVERALL_SECONDS
     runner = _Runner(knowledge, deadline)
-    seen = together({"scene": partial(_observe, root, settings)}, time.monotonic() + _SCENE_SECONDS)
+    seen = together({"scene": partial(_observe, root, settings)}, time.monotonic() + _SCENE_SECONDS, cancelled)
     observed = seen.get("scene", _Scene({}, {}))
-    outputs = _gather({**runner.tasks(_FIRST, {}), **_file_tasks(root, observed.cann)}, deadline - _DEVICE_SECONDS)
+    outputs = _gather(
+        {**runner.tasks(_FIRST, {}), **_file_tasks(root, observed.cann)}, deadline - _DEVICE_SECONDS, cancelled
+    )
     first = assemble(_lines(outputs))
-    outputs += _gather(_device_tasks(runner, first), deadline)
+    outputs += _gather(_device_tasks(runner, first), deadline, cancelled)
     absent = [] if seen else [Missing(what="/dev, /proc/self/mounts", why="no answer")]
     fields = {
         **observed.fields,
@@ -77,9 +82,9 @@ def probe(knowledge: Knowledge, root: Root, settings: Mapping[str, str], name: s
     return assemble(_lines(outputs), fields)
 
 
-def _gather(tasks: dict[str, Callable[[], Output]], deadline: float) -> list[Output]:
+def _gather(tasks: dict[str, Callable[[], Output]], deadline: float, cancelled: Cancelled) -> list[Output]:
     """The outputs of all tasks; of those that are not done in time, that they are missing."""
-    done = together(tasks, deadline)
+    done = together(tasks, deadline, cancelled)
     return [done.get(source) or missing(source, "no answer") for source in tasks]
 
 

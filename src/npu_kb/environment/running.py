@@ -8,8 +8,8 @@ import selectors
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from threading import Event, Lock
 from typing import NamedTuple, TypeVar
@@ -19,7 +19,17 @@ from npu_kb.environment.snapshot import Missing
 _WORKERS = 16
 _MOST_BYTES = 400_000
 _REAPING_SECONDS = 0.2
+_ASKING_SECONDS = 0.1
+"""Between two questions whether the answer is still wanted."""
 _QUIET = {"LC_ALL": "C", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+Cancelled = Callable[[], bool]
+"""Asked now and then: whether nobody wants the answer any more."""
+
+
+class Stopped(Exception):
+    """Nobody wants the answer any more."""
 
 
 class Output(NamedTuple):
@@ -39,17 +49,22 @@ _ending = Event()
 """Set when all are ended: no other one starts."""
 
 
-def together(tasks: Mapping[str, Callable[[], T]], deadline: float) -> dict[str, T]:
+def never() -> bool:
+    """The answer is wanted to the end."""
+    return False
+
+
+def together(tasks: Mapping[str, Callable[[], T]], deadline: float, cancelled: Cancelled = never) -> dict[str, T]:
     """What the tasks return, in their order, without those that are not done at the deadline (of time.monotonic).
 
     A thread that hangs in the kernel (a dead network disk) is left behind and not waited for. Whatever ends the
-    waiting early, such as Ctrl-C, ends the commands.
+    waiting early, such as Ctrl-C, ends the commands; Stopped once `cancelled` says so.
     """
     pool = ThreadPoolExecutor(_WORKERS, thread_name_prefix="npu-kb-env")
     _ending.clear()
     try:
         futures = {name: pool.submit(task) for name, task in tasks.items()}
-        wait(futures.values(), max(0.0, deadline - time.monotonic()))
+        _await(futures.values(), deadline, cancelled)
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
         with _starting:
@@ -59,6 +74,14 @@ def together(tasks: Mapping[str, Callable[[], T]], deadline: float) -> dict[str,
         raise
     pool.shutdown(wait=False, cancel_futures=True)
     return {name: future.result() for name, future in futures.items() if future.done() and not future.cancelled()}
+
+
+def _await(futures: Iterable[Future[T]], deadline: float, cancelled: Cancelled) -> None:
+    pending = set(futures)
+    while pending and (left := deadline - time.monotonic()) > 0:
+        if cancelled():
+            raise Stopped
+        pending = wait(pending, min(left, _ASKING_SECONDS)).not_done
 
 
 def command(

@@ -175,9 +175,14 @@ def read_snapshot(name: str) -> Snapshot:
         raise NpuKbError(f"{name}: is no snapshot (no JSON: {error}); write one with `npu-kb env save FILE`") from None
 
 
+def as_json(snapshot: Snapshot) -> str:
+    """The text of the file in which a snapshot is kept."""
+    return json.dumps(snapshot.document(), ensure_ascii=False, indent=1) + "\n"
+
+
 def write_snapshot(snapshot: Snapshot, name: str | None) -> None:
     """Keep the snapshot in a file, replaced only as a whole; without a name, on standard output."""
-    text = json.dumps(snapshot.document(), ensure_ascii=False, indent=1) + "\n"
+    text = as_json(snapshot)
     if name in (None, "-"):
         sys.stdout.write(text)
         return

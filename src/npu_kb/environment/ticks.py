@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import isinf
 from typing import NamedTuple
 
@@ -30,9 +30,18 @@ def ticks(checklist: Document, snapshot: Snapshot, knowledge: Knowledge) -> list
 
     One device or pair that speaks against it makes it wrong; what is not known of one leaves it open.
     """
-    facts = known(snapshot).facts
-    judgements = judged(snapshot, knowledge)
-    return [_tick([*_of_facts(step, facts, snapshot), *_of_pairs(step, judgements)]) for step in checklist["steps"]]
+    return all_ticks([checklist], snapshot, judged(snapshot, knowledge))[0]
+
+
+def all_ticks(checklists: Iterable[Document], snapshot: Snapshot, judgements: list[Judgement]) -> list[list[Tick]]:
+    """The ticks of several checklists, by what is `judged` of the snapshot."""
+    facts: dict[str, list[Fact]] = {}
+    for fact in known(snapshot).facts:
+        facts.setdefault(fact.name, []).append(fact)
+    return [
+        [_tick([*_of_facts(step, facts, snapshot), *_of_pairs(step, judgements)]) for step in checklist["steps"]]
+        for checklist in checklists
+    ]
 
 
 def _tick(parts: list[Tick]) -> Tick:
@@ -44,13 +53,13 @@ def _tick(parts: list[Tick]) -> Tick:
     return Tick(DONE if parts and all(part.state == DONE for part in parts) else OPEN, told)
 
 
-def _of_facts(step: Document, facts: list[Fact], snapshot: Snapshot) -> Iterator[Tick]:
+def _of_facts(step: Document, facts: dict[str, list[Fact]], snapshot: Snapshot) -> Iterator[Tick]:
     for condition in step["disproof"]:
-        mine = [fact for fact in facts if fact.name == condition["name"]]
+        mine = facts.get(condition["name"], [])
         if said := [_told(fact) for fact in mine if holds(condition, fact.value)]:
             yield Tick(WRONG, said)
     for condition in step["proof"]:
-        mine = [fact for fact in facts if fact.name == condition["name"]]
+        mine = facts.get(condition["name"], [])
         against = [fact for fact in mine if not holds(condition, fact.value)]
         if against:
             yield Tick(WRONG, [_told(fact) for fact in against])

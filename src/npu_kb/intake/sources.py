@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator
+from io import BufferedReader
 from typing import BinaryIO, Protocol, cast
 
 from npu_kb.errors import NpuKbError
@@ -14,8 +15,6 @@ from npu_kb.intake.logtext import MAX_LINE, Line, LogText, lines_of
 WHOLE_BYTES = 2_000_000
 """Up to this size a log is read whole; of a larger one the lines around possible evidence are kept."""
 _CHUNK = 1 << 19
-_PIECE = 1 << 12
-"""Bytes that are lost at most where a stream cannot be read on."""
 _OVERLAP = 2_000
 _CONTEXT = 12
 """Lines kept before and after a line of interest."""
@@ -75,8 +74,9 @@ def is_folder_or_archive(name: str) -> bool:
 
 def _read_members(name: str, interest: Interest, warn: Callable[[str], None]) -> list[Line]:
     """The lines of all logs in an archive, as far as they are not too many; OSError if there are none at all."""
-    from npu_kb.intake.archives import Unreadable, logs_in
+    from npu_kb.intake.archives import logs_in
     from npu_kb.intake.tree import LogFile, Skipped
+    from npu_kb.intake.unpack import Unreadable
 
     lines: list[Line] = []
     reasons: list[str] = []
@@ -85,7 +85,7 @@ def _read_members(name: str, interest: Interest, warn: Callable[[str], None]) ->
         if isinstance(log, Skipped):
             reasons.append(log.reason)
             continue
-        whole = _AsFarAsGood(log.stream)
+        whole = AsFarAsGood(log.stream)
         found = read_stream(cast(BinaryIO, whole), log.name, interest)
         if whole.trouble:
             reasons.append(whole.trouble)
@@ -99,24 +99,27 @@ def _read_members(name: str, interest: Interest, warn: Callable[[str], None]) ->
     return lines
 
 
-class _AsFarAsGood:
+class AsFarAsGood:
     """A stream that ends where it cannot be read on: a log that was cut off while it was packed still tells much."""
 
     def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
+        self._stream = cast(BufferedReader, stream)
         self.trouble = ""
+        """Why it could not be read to its end."""
 
     def read(self, size: int = -1, /) -> bytes:
         """As of the stream, and nothing once that failed."""
-        from npu_kb.intake.tree import why_not
-
-        data = bytearray()
+        parts: list[bytes] = []
+        left = size
         try:
-            while not self.trouble and len(data) < size and (part := self._stream.read(min(size - len(data), _PIECE))):
-                data += part
+            while left > 0 and not self.trouble and (part := self._stream.read1(left)):
+                parts.append(part)
+                left -= len(part)
         except OSError as error:
+            from npu_kb.intake.tree import why_not
+
             self.trouble = why_not(error)
-        return bytes(data)
+        return b"".join(parts)
 
 
 def files_in(folder: str) -> list[str]:
@@ -144,17 +147,20 @@ class Reader(Protocol):
         """At most so many bytes; none at the end."""
 
 
-def utf8_chunks(head: bytes, stream: Reader) -> Iterator[bytes]:
-    """The stream in chunks that end at a line's end where there is one, re-encoded if it is not UTF-8."""
+def utf8_chunks(head: bytes, stream: Reader, size: int = _CHUNK) -> Iterator[bytes]:
+    """The stream in chunks that end at a line's end where there is one, re-encoded if it is not UTF-8.
+
+    `size` bytes are read at a time; a line that is longer is cut.
+    """
     import codecs
 
     encoding = encoding_of(head)
     decoder = codecs.getincrementaldecoder(encoding)("replace") if encoding else None
     rest = b""
-    for raw in _raw_chunks(head, stream):
+    for raw in _raw_chunks(head, stream, size):
         data = decoder.decode(raw).encode("utf-8", "replace") if decoder else raw
         cut = data.rfind(b"\n") + 1
-        if not cut and len(rest) + len(data) < _CHUNK:
+        if not cut and len(rest) + len(data) < size:
             rest += data
             continue
         cut = cut or len(data)
@@ -164,10 +170,10 @@ def utf8_chunks(head: bytes, stream: Reader) -> Iterator[bytes]:
         yield rest
 
 
-def _raw_chunks(head: bytes, stream: Reader) -> Iterator[bytes]:
-    for at in range(0, len(head), _CHUNK):
-        yield head[at : at + _CHUNK]
-    while chunk := stream.read(_CHUNK):
+def _raw_chunks(head: bytes, stream: Reader, size: int) -> Iterator[bytes]:
+    for at in range(0, len(head), size):
+        yield head[at : at + size]
+    while chunk := stream.read(size):
         yield chunk
 
 

@@ -98,6 +98,7 @@ def _create_tables(connection: sqlite3.Connection) -> None:
         CREATE TABLE entry(n INTEGER PRIMARY KEY, id TEXT UNIQUE, doc TEXT, signature INTEGER DEFAULT 0);
         CREATE TABLE alias(alias TEXT, id TEXT, named_by TEXT, PRIMARY KEY(alias, named_by));
         CREATE TABLE block(n INTEGER PRIMARY KEY, entry INTEGER, doc TEXT);
+        CREATE INDEX block_of_entry ON block(entry);
         CREATE TABLE trigger(kind TEXT, value TEXT, block INTEGER, PRIMARY KEY(kind, value, block));
         CREATE TABLE code(family TEXT, key TEXT, code TEXT, symbol TEXT, doc TEXT, PRIMARY KEY(family, key));
         CREATE INDEX code_by_code ON code(code);

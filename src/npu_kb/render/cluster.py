@@ -177,7 +177,8 @@ def _ranks(page: Page, document: dict[str, Any]) -> None:
     if document["earlier_runs"]:
         page.paragraph(_said("earlier", page, count=document["earlier_runs"]))
     if skipped := document["sources"]["skipped"]:
-        page.paragraph(_said("skipped", page, count=len(skipped), **skipped[0]))
+        count = sum(row["logs"] for row in skipped)
+        page.paragraph(_said("skipped", page, count=count, **skipped[0]))
 
 
 def timeline_text(document: dict[str, Any], page: Page, by: str) -> str:

@@ -24,7 +24,7 @@ def cluster_document(story: Story, knowledge: Knowledge) -> dict[str, Any]:
     """All that the story tells; times are UTC seconds of one clock, with their text beside them."""
     who = story.who
     complaining = {event.party.rank for event in story.events if event.severity != "benign"}
-    skipped = sorted((s.source, s.skipped) for s in story.summaries if s.skipped)
+    skipped = sorted((s.source, s.skipped, s.logs) for s in story.summaries if s.skipped)
     return {
         "schema": SCHEMA,
         "ranks": {
@@ -36,9 +36,9 @@ def cluster_document(story: Story, knowledge: Knowledge) -> dict[str, Any]:
         "hosts": sorted({p.host for p in who.ranks.values() or who.parties.values() if p.host}),
         "earlier_runs": story.earlier_runs,
         "sources": {
-            "read": len(story.summaries) - len(skipped),
+            "read": sum(summary.logs for summary in story.summaries if not summary.skipped),
             "bytes": sum(summary.bytes for summary in story.summaries),
-            "skipped": [{"source": source, "why": why} for source, why in skipped],
+            "skipped": [{"source": source, "why": why, "logs": logs} for source, why, logs in skipped],
         },
         "clocks": [difference._asdict() for difference in story.clocks.differences],
         "order_is_sure": _order_is_sure(story.faults),

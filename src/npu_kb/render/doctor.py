@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from npu_kb.environment.evidence import unsupported
-from npu_kb.render.environment import missing_lines
+from npu_kb.render.environment_blocks import missing_lines
 from npu_kb.render.judgement import judgement_text
 from npu_kb.render.page import Page
 from npu_kb.render.terminal import diagnosis_text

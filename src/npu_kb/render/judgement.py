@@ -19,7 +19,7 @@ _STATES: dict[str, dict[str, str]] = {
     "matched": {"en": "matched", "zh": "配套"},
 }
 """The worst first."""
-_COLOURS = {"unsupported": "red", "unknown": "yellow", "compatible": "green", "matched": "green"}
+STATE_COLOURS = {"unsupported": "red", "unknown": "yellow", "compatible": "green", "matched": "green"}
 _SUMMARIES: dict[str, dict[str, str]] = {
     "unsupported": {"en": "These versions do not all go together.", "zh": "当前版本组合不完全配套。"},
     "unknown": {
@@ -31,7 +31,7 @@ _SUMMARIES: dict[str, dict[str, str]] = {
     "drawback": {"en": "These versions go together, but with a drawback.", "zh": "这些版本可以一起使用，但有不足。"},
     "none": {"en": "No two versions are known that could be judged.", "zh": "没有可供判断的版本组合。"},
 }
-_MEND = {"en": "Smallest change", "zh": "最小改动"}
+MEND = {"en": "Smallest change", "zh": "最小改动"}
 _TRIED = {"en": "Ledger", "zh": "试用记录"}
 
 
@@ -43,50 +43,54 @@ def overall(judgements: list[Judgement]) -> str:
 
 def judgement_document(judgements: list[Judgement]) -> dict[str, Any]:
     """{"schema", "state": the worst, "mends": each once, "judgements": [{"pair", "found", "state", "reason", ...}]}"""
+    mends = {item.mend["en"]: item.mend for item in judgements if item.mend}
     rows = [{**item._asdict(), "pair": list(item.pair), "found": list(item.found)} for item in judgements]
-    return {"schema": SCHEMA, "state": overall(judgements), "mends": _mends(judgements), "judgements": rows}
+    return {"schema": SCHEMA, "state": overall(judgements), "mends": [*mends.values()], "judgements": rows}
 
 
 def judgement_text(judgements: list[Judgement], lang: str, colour: bool, width: int) -> str:
     """The sum, the smallest change, then pair by pair in the order in which they were judged; lang: en, zh, both."""
-    page = Page(lang, colour, width)
-    for text in choose(_SUMMARIES[_summary(judgements)], lang):
+    page, document = Page(lang, colour, width), judgement_document(judgements)
+    for text in choose(summary(document), lang):
         page.paragraph(text, 0, "bold")
-    for mend in _mends(judgements):
+    for mend in document["mends"]:
         page.blank()
-        page.lines.append(page.style(choose(_MEND, lang)[0], "bold"))
+        page.lines.append(page.style(choose(MEND, lang)[0], "bold"))
         for text in choose(mend, lang):
             page.paragraph(text, 2)
-    for judgement in judgements:
+    for row in document["judgements"]:
         page.blank()
-        _judgement(page, judgement)
+        page.paragraph(f"{state_name(row, lang)}  {pair_name(row, lang)}", 0, "bold", STATE_COLOURS[row["state"]])
+        for text in choose(row["reason"], lang):
+            page.paragraph(text, 2)
+        page.paragraph(source_text(row, lang), 2, "dim")
     return page.text()
 
 
-def _summary(judgements: list[Judgement]) -> str:
-    state = overall(judgements)
-    return "drawback" if state in ("compatible", "matched") and any(item.mend for item in judgements) else state
+def judgement_block(judgements: list[Judgement], lang: str, width: int) -> str:
+    """The text as a block of code of Markdown, an empty line before it."""
+    return f"\n```text\n{judgement_text(judgements, lang, False, width)}```\n"
 
 
-def _mends(judgements: list[Judgement]) -> list[dict[str, str]]:
-    found = {item.mend["en"]: item.mend for item in judgements if item.mend}
-    return list(found.values())
+def summary(document: dict[str, Any]) -> dict[str, str]:
+    """What a judgement document comes to, in a sentence."""
+    is_good = document["state"] in ("compatible", "matched")
+    return _SUMMARIES["drawback" if is_good and document["mends"] else document["state"]]
 
 
-def _judgement(page: Page, judgement: Judgement) -> None:
-    state = choose(_STATES[judgement.state], page.lang)[0]
-    if judgement.pair[0] == "tried":
-        name = choose(_TRIED, page.lang)[0]
-    else:
-        name = " - ".join(map(_shown(page.lang), judgement.pair, judgement.found))
-    page.paragraph(f"{state}  {name}", 0, "bold", _COLOURS[judgement.state])
-    for text in choose(judgement.reason, page.lang):
-        page.paragraph(text, 2)
-    page.paragraph(f"{label('sources', page.lang)}{colon(page.lang)}{judgement.source}", 2, "dim")
+def state_name(row: dict[str, Any], lang: str) -> str:
+    """What the state of a row of the document is called."""
+    return choose(_STATES[row["state"]], lang)[0]
 
 
-def _shown(lang: str) -> Any:
-    def shown(component: str, version: str | None) -> str:
-        return f"{name_of(component, 'zh' if lang == 'zh' else 'en')} {version or '?'}"
+def pair_name(row: dict[str, Any], lang: str) -> str:
+    """Both components of a row with their versions, `?` for one that is not known; or that it is of the ledger."""
+    if row["pair"][0] == "tried":
+        return choose(_TRIED, lang)[0]
+    names = (name_of(component, "zh" if lang == "zh" else "en") for component in row["pair"])
+    return " - ".join(f"{name} {version or '?'}" for name, version in zip(names, row["found"], strict=True))
 
-    return shown
+
+def source_text(row: dict[str, Any], lang: str) -> str:
+    """What a row rests on."""
+    return f"{label('sources', lang)}{colon(lang)}{row['source']}"

@@ -23,7 +23,9 @@ from npu_kb.knowledge.fulltext import SearchIndex, open_index
 from npu_kb.settings import LANGUAGES
 from npu_kb.tui.catalog import Catalog
 from npu_kb.tui.files import write_private
+from npu_kb.tui.hand_ticks import HandTicks
 from npu_kb.tui.keys import bindings
+from npu_kb.tui.machines import ThisMachine
 from npu_kb.tui.palette import Palette
 from npu_kb.tui.running import is_runnable
 from npu_kb.tui.screens.base import GLOBAL_KEYS, PlaceScreen
@@ -67,6 +69,8 @@ class KnowledgeApp(App[None]):
         self.knowledge = load()
         self.catalog = Catalog(self.knowledge)
         self.session = Session()
+        self.this_machine = ThisMachine()
+        self.hand_ticks = HandTicks(self.state_path("ticks.json"))
         for name in files or []:
             self.session.open(name)
         self.register_theme(PLAIN)
@@ -190,8 +194,7 @@ class KnowledgeApp(App[None]):
 
     def record(self, text: str) -> None:
         """Make an entry of these lines, or of all that was diagnosed."""
-        diagnosis = self.session.diagnosis
-        self._to_record = LogText.of(text, "-") if text.strip() else diagnosis.log if diagnosis else None
+        self._to_record = LogText.of(text, "-") if text.strip() else self.session.read_lines
         self.go("record")
 
     def take_lines_to_record(self) -> LogText | None:
@@ -199,13 +202,17 @@ class KnowledgeApp(App[None]):
         lines, self._to_record = self._to_record, None
         return lines
 
+    def state_path(self, name: str) -> Path | None:
+        """A file or folder beside the state; None where nothing can be remembered."""
+        return Path(self._state_file).with_name(name) if self._state_file else None
+
     def copy(self, text: str) -> None:
         """Copy by the terminal; where it does not do that, the text stands in a file."""
         if not text.strip():
             self.notify(say("nothing to copy", self.lang), markup=False)
             return
         self.copy_to_clipboard(text)
-        path = Path(self._state_file).with_name("clipboard.txt") if self._state_file else None
+        path = self.state_path("clipboard.txt")
         written = path is not None and write_private(path, text)
         self.notify(say("copied" if written else "copied only", self.lang, path=path), markup=False)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.text import Text
 
@@ -11,7 +11,11 @@ from npu_kb.intake.clean import printable
 from npu_kb.render.terminal import feedback_note
 from npu_kb.render.text import SEVERITY_NAMES, VERDICT_NAMES, choose, label
 from npu_kb.tui.entry_items import command_text, effect, prose
+from npu_kb.tui.judgement_items import judgement_items
 from npu_kb.tui.words import say
+
+if TYPE_CHECKING:
+    from npu_kb.environment.judge import Judgement
 
 _STYLES = {"certain": "bold green", "likely": "bold yellow", "possible": "bold cyan"}
 _EVIDENCE = 4
@@ -38,23 +42,24 @@ class CauseItem(NamedTuple):
 
 
 def cause_items(
-    document: dict[str, Any], set_aside: Collection[str], commands: dict[str, str], many: bool, lang: str,
-    columns: int = 0,
+    document: dict[str, Any], wrong_pairs: Sequence[Judgement], set_aside: Collection[str], commands: dict[str, str],
+    logs: list[str], lang: str, columns: int = 0,
 ) -> list[CauseItem]:  # fmt: skip
-    """The items of a diagnosis document; `commands` has ids by command line, with `many` logs each line names its.
+    """The items of a diagnosis document, and below its causes the versions that do not go together.
 
+    `commands` has ids by command line. Of several `logs` each line names its; evidence of others is the machine's.
     Where room is short, evidence and cause are cut to few rows of so many `columns`; 0: they are shown whole.
     """
-    return list(_Causes(document, set_aside, commands, many, lang, columns).items())
+    return list(_Causes(document, wrong_pairs, set_aside, commands, logs, lang, columns).items())
 
 
 class _Causes:
     def __init__(
-        self, document: dict[str, Any], set_aside: Collection[str], commands: dict[str, str], many: bool, lang: str,
-        columns: int,
+        self, document: dict[str, Any], wrong_pairs: Sequence[Judgement], set_aside: Collection[str],
+        commands: dict[str, str], logs: list[str], lang: str, columns: int,
     ) -> None:  # fmt: skip
-        self.document, self.set_aside, self.commands, self.many, self.lang = document, set_aside, commands, many, lang
-        self.columns = columns
+        self.document, self.wrong_pairs, self.set_aside = document, wrong_pairs, set_aside
+        self.commands, self.logs, self.lang, self.columns = commands, logs, lang, columns
 
     def items(self) -> Iterator[CauseItem]:
         matches = self.document["matches"]
@@ -65,6 +70,8 @@ class _Causes:
             yield from self._match(match)
             if place == 0 and match["verdict"] != "possible" and match["id"] not in self.set_aside:
                 yield from self._remedy(match)
+        if self.wrong_pairs:
+            yield from (CauseItem(item.text, item.copy) for item in judgement_items(self.wrong_pairs, self.lang))
         yield from self._next_steps()
         yield from self._codes()
         yield from self._facts()
@@ -84,7 +91,8 @@ class _Causes:
         yield CauseItem(head, f"{match['id']}: {title}", match["id"])
         for evidence in match["evidence"][:_EVIDENCE] if match["id"] not in self.set_aside else []:
             place = Place(evidence["source"], evidence["line"])
-            yield CauseItem(self._placed(place, evidence["text"]), evidence["text"], match["id"], place)
+            shown, is_of_log = self._placed(place, evidence["text"]), place.source in self.logs
+            yield CauseItem(shown, evidence["text"], match["id"], place if is_of_log else None)
 
     def _remedy(self, match: dict[str, Any]) -> Iterator[CauseItem]:
         """Cause and fixes of the first answer, which one wants to read at once."""
@@ -108,7 +116,9 @@ class _Causes:
         return label("fix", self.lang) + (f" {number}" if count > 1 else "")
 
     def _placed(self, place: Place, text: str, style: str = "red") -> Text:
-        name = f"{printable(place.source)} " if self.many else ""
+        name = f"{printable(place.source)} " if len(self.logs) > 1 else ""
+        if place.source not in self.logs:
+            name = f"{say('this machine', self.lang)}, {printable(place.source)} "
         line = Text.assemble((f"  > {name}{place.line}: ", "dim"), (printable(text)[:_CHARS], style))
         return self._cut(line, 1)
 

@@ -28,6 +28,8 @@ class Item(NamedTuple):
     copy: str
     entry: str = ""
     command: str = ""
+    key: str = ""
+    """What the screen knows it by that shows it."""
 
 
 def entry_items(document: dict[str, Any], links: Links, topic: str, lang: str, spans: Spans) -> list[Item]:

@@ -21,7 +21,8 @@ class Key(NamedTuple):
     def label(self) -> str:
         """The key as people write it."""
         first = self.key.split(",")[0]
-        named = {"question_mark": "?", "slash": "/", "plus": "+", "minus": "-", "escape": "Esc", "enter": "Enter"}
+        named = {"question_mark": "?", "slash": "/", "plus": "+", "minus": "-", "escape": "Esc", "enter": "Enter",
+                 "space": "Space"}  # fmt: skip
         if first.startswith("ctrl+"):
             return f"^{first.removeprefix('ctrl+').upper()}"
         return named.get(first, first.upper() if first[0] == "f" and first[1:].isdigit() else first)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from npu_kb.errors import NpuKbError
+from npu_kb.tui.screens.dialogs import AskDialog
 from npu_kb.tui.words import say
 
 if TYPE_CHECKING:
@@ -25,6 +26,16 @@ def keep_report(app: KnowledgeApp, verdict: Literal["right", "wrong"], entry: st
     words = {"verdict": say(verdict, app.lang), "right": row["right"], "wrong": row["wrong"]}
     app.notify(say("kept report", app.lang, id=entry, **words), markup=False)
     return int(row["id"])
+
+
+def report_wrong(app: KnowledgeApp, entry: str) -> None:
+    """Ask what it was instead, and keep that this entry was wrong."""
+
+    def answered(note: object) -> None:
+        if isinstance(note, str):
+            keep_report(app, "wrong", entry, note)
+
+    app.push_screen(AskDialog(say("what instead", app.lang)), answered)
 
 
 def withdraw_report(app: KnowledgeApp, entry: str, number: int | None) -> None:

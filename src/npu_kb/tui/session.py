@@ -11,6 +11,7 @@ from npu_kb.diagnosis.diagnose import diagnose
 from npu_kb.diagnosis.model import Diagnosis, Reports
 from npu_kb.diagnosis.scan import LiteralInterest
 from npu_kb.errors import NpuKbError
+from npu_kb.intake.facts import Known
 from npu_kb.intake.logtext import Line, LogText
 from npu_kb.intake.sources import files_in, read_stream
 from npu_kb.knowledge.base import Knowledge
@@ -47,6 +48,12 @@ class Session:
         self.logs.append(LogFile.of_text(next(free for free in names if free not in taken), text))
         return self.logs[-1]
 
+    @property
+    def read_lines(self) -> LogText | None:
+        """The lines of the logs that the diagnosis is of; not those of the machine, which may stand behind them."""
+        names = {log.name for log in self.logs}
+        return LogText([line for line in self.diagnosis.log.lines if line.source in names]) if self.diagnosis else None
+
     def close(self) -> None:
         """Let go of the files."""
         for log in self.logs:
@@ -58,8 +65,12 @@ class Session:
         feedback: Mapping[str, Reports],
         progress: Callable[[float], None],
         cancelled: Cancelled,
+        known: Known | None = None,
     ) -> Diagnosis:
-        """The diagnosis of all logs; raises Stopped once `cancelled` says so. Changes nothing."""
+        """The diagnosis of all logs, and of what is known beside them; raises Stopped once `cancelled` says so.
+
+        Changes nothing.
+        """
         interest = LiteralInterest(knowledge.literals)
         total = sum(log.size for log in self.logs) or 1
         lines: list[Line] = []
@@ -68,7 +79,7 @@ class Session:
             watched = _Watched(log.stream(), partial(_told, progress, done, total), cancelled)
             lines += read_stream(watched, log.name, interest)  # type: ignore[arg-type]
             done += log.size
-        return diagnose(LogText(lines), knowledge, feedback=feedback)
+        return diagnose(LogText(lines), knowledge, feedback=feedback, known=known)
 
 
 def _told(progress: Callable[[float], None], done: int, total: int, at: int) -> None:

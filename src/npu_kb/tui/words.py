@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from npu_kb.render.text import choose
+from npu_kb.tui.help_words import HELP
 
 _WORDS: dict[str, tuple[str, str]] = {
     # screens and keys
     "browse": ("Browse", "浏览"),
     "diagnose": ("Diagnose", "诊断"),
     "record": ("Record", "记录"),
+    "environment": ("Environment", "环境"),
     "help": ("help", "帮助"),
     "quit": ("quit", "退出"),
     "quit with": ("^Q quits.", "按 ^Q 退出。"),
@@ -46,6 +48,15 @@ _WORDS: dict[str, tuple[str, str]] = {
     "cancel": ("cancel", "取消"),
     "save": ("save", "保存"),
     "check now": ("check now", "立即检查"),
+    "mark machine": ("mark", "标记"),
+    "compare": ("compare", "对比"),
+    "tick": ("tick", "勾选"),
+    "export": ("export", "导出"),
+    "read again": ("reread", "重新读取"),
+    "all pairs": ("all version pairs", "全部版本组合"),
+    "copy all": ("copy all", "复制全部"),
+    "open item": ("open the entry or command", "打开条目或命令"),
+    "with machine": ("this machine's facts", "计入本机信息"),
     "line start": ("start of line", "行首"),
     "scroll": ("scroll sideways", "左右滚动"),
     # browse
@@ -77,14 +88,16 @@ _WORDS: dict[str, tuple[str, str]] = {
     # diagnose
     "no log": (
         "Nothing to diagnose yet.\n\nPaste the log into this window, or press p and paste it there.\n"
-        "Press o to open a file or folder.\nnpu-kb tui LOG opens it at once.",
+        "Press o to open a file or folder.\nnpu-kb tui LOG opens it at once.\n\n"
+        "Press e to diagnose this machine by its facts alone.",
         "还没有日志。\n\n直接把日志粘贴到本窗口，或按 p 后粘贴。\n"
-        "按 o 打开文件或目录。\n也可以用 npu-kb tui LOG 直接打开。",
+        "按 o 打开文件或目录。\n也可以用 npu-kb tui LOG 直接打开。\n\n按 e 仅凭本机信息诊断。",
     ),
     "ranked": ("Causes", "原因"),
     "log": ("Log", "日志"),
     "lines": ("{count} lines", "{count} 行"),
     "reading": ("reading {percent}% (Esc cancels)", "正在读取 {percent}%（Esc 取消）"),
+    "reading facts": ("reading this machine ... (Esc cancels)", "正在读取本机……（Esc 取消）"),
     "working": ("diagnosing ... (Esc cancels)", "正在诊断……（Esc 取消）"),
     "cancelled": ("Cancelled.", "已取消。"),
     "matched lines": ("matched lines only", "仅匹配行"),
@@ -108,6 +121,46 @@ _WORDS: dict[str, tuple[str, str]] = {
     ),
     "withdrawn": ("Taken back: {id} counts as a cause again.", "已撤销：{id} 重新列为原因。"),
     "no answer here": ("Choose a cause first.", "请先选中一个原因。"),
+    "with facts": ("with this machine's facts", "含本机信息"),
+    # environment
+    "this machine": ("This machine", "本机"),
+    "snapshots": ("Snapshots", "快照"),
+    "checklists": ("Checklists", "检查清单"),
+    "sift": ("/ filter: words", "/ 筛选：关键词"),
+    "reading now": ("reading ... (Esc cancels)", "正在读取……（Esc 取消）"),
+    "reading machine": (
+        "Reading with read-only commands, for ten seconds at most.",
+        "正在用只读命令读取，最长 10 秒。",
+    ),
+    "reading file": ("Reading the file.", "正在读取文件。"),
+    "not read": ("not read", "未读取"),
+    "how to read": ("Not read. Press r to read it.", "尚未读取，按 r 读取。"),
+    "no machine yet": ("Nothing was read here yet (r reads it).", "尚未读取（按 r 读取）。"),
+    "facts of": ("by the facts of: {name}", "依据：{name}"),
+    "about snapshots": (
+        "Snapshots are machines as they stood at one time.\n\ns keeps the one shown.\n"
+        "o opens a file that `npu-kb env save` wrote, a file of pasted outputs (npu-smi, pip list, version files), or a"
+        " folder of snapshots.\nThose of the working folder are listed too.\n\n"
+        "To compare two: m on the one, c on the other.",
+        "快照记录机器某一时刻的状态。\n\n按 s 保存当前显示的机器。\n"
+        "按 o 打开 `npu-kb env save` 保存的文件、粘贴了命令输出的文件（npu-smi、pip list、版本文件），"
+        "或快照所在目录。\n"
+        "当前工作目录中的快照也会列出。\n\n对比两台机器：在一台上按 m，在另一台上按 c。",
+    ),
+    "good pairs": ("Go together: {count}", "配套或兼容：{count}"),
+    "more rows": ("... and {count} more; filter with /", "……另有 {count} 行，可按 / 筛选"),
+    "nothing told": ("Nothing proved or ticked yet.", "尚无已证实或勾选的步骤。"),
+    "marked machine": ("Marked: {name}. Go to another one and press c.", "已标记：{name}。转到另一台后按 c 对比。"),
+    "mark taken": ("No longer marked: {name}", "已取消标记：{name}"),
+    "mark two": (
+        "Mark one machine with m, go to another one, then press c.",
+        "先按 m 标记一台机器，转到另一台后按 c。",
+    ),
+    "no checklist here": ("Choose a checklist first.", "请先选中一个检查清单。"),
+    "no step here": ("Choose a step of a checklist first.", "请先选中检查清单中的一个步骤。"),
+    "tick not kept": ("The tick lasts until you quit: it cannot be kept.", "无法保存勾选，退出后失效。"),
+    "save where": ("File to keep the snapshot in; Enter", "快照保存到哪个文件；回车"),
+    "export where": ("File to write the checklist to (Markdown); Enter", "检查清单导出到哪个文件（Markdown）；回车"),
     # acting
     "copied": ("Copied (terminal clipboard, OSC 52). Also in {path}", "已复制到终端剪贴板（OSC 52），并写入 {path}"),
     "copied only": ("Copied to the terminal's clipboard (OSC 52).", "已复制到终端剪贴板（OSC 52）。"),
@@ -170,24 +223,7 @@ _WORDS: dict[str, tuple[str, str]] = {
     "use language": ("Language: {name}", "语言：{name}"),
     "help of": ("Keys: {name}", "按键：{name}"),
     "everywhere": ("Everywhere", "通用"),
-    "help browse": (
-        "The tree narrows the list, the search line searches as you type, the entry stands below. Walk through an"
-        " entry with the arrow keys: Enter on a link follows it, x runs a read-only command, y copies.",
-        "左侧目录缩小范围，搜索栏边输入边查，下方显示条目。"
-        "用方向键在条目中移动：回车打开链接，x 执行只读命令，y 复制。",
-    ),
-    "help diagnose": (
-        "Causes stand ranked beside the log; > marks lines of evidence and ! lines that speak of an error. Enter on a"
-        " cause opens it, Enter on its evidence jumps to the line, Enter on a marked line jumps back.",
-        "原因按可能性排序；日志中 > 为证据行，! 为含错误字样的行。"
-        "在原因上回车打开详情，在证据上回车跳到日志行，在标记行上回车跳回原因。",
-    ),
-    "help record": (
-        "A new entry from the marked lines, by the same code as `npu-kb record`. What is known is filled in; the"
-        " check and the near entries follow what you type. ^S saves the YAML once it is clean.",
-        "用选中的日志行新建条目，与 `npu-kb record` 相同。已知内容自动填好，"
-        "检查结果与相近条目随输入更新，通过后 ^S 保存为 YAML。",
-    ),
+    **HELP,
 }
 
 _NAMES: dict[str, dict[str, tuple[str, str]]] = {

@@ -64,19 +64,19 @@ class OpenDialog(Dialog):
     @on(Input.Changed)
     def look_into(self, event: Input.Changed) -> None:
         """Show the files of the folder that was typed."""
-        if os.path.isdir(folder := _path_of(event.value)):  # noqa: PTH112
+        if os.path.isdir(folder := typed_path(event.value)):  # noqa: PTH112
             self.query_one(_Files).path = Path(folder)
 
     @on(Input.Submitted)
     def typed(self, event: Input.Submitted) -> None:
         if event.value.strip():
-            self.dismiss(_path_of(event.value))
+            self.dismiss(typed_path(event.value))
 
     @on(DirectoryTree.FileSelected)
     def picked(self, event: DirectoryTree.FileSelected) -> None:
         self.dismiss(str(event.path))
 
 
-def _path_of(text: str) -> str:
+def typed_path(text: str) -> str:
     """The path that was typed, `~` written out where it is known what it stands for."""
-    return os.path.expanduser(text.strip())  # noqa: PTH111
+    return os.path.expanduser(text.strip().replace("\0", ""))  # noqa: PTH111

@@ -39,7 +39,7 @@ class RecordScreen(PlaceScreen):
     NAME = "record"
     KEYS: ClassVar[tuple[Key, ...]] = (
         Key("ctrl+s", "save", "save"), Key("ctrl+o", "preview", "preview"),
-        Key("tab", "app.focus_next", "next part"), Key("f5", "judge_now", "check now"),
+        Key("tab", "app.focus_next", "next part"), Key("f7", "judge_now", "check now"),
     )  # fmt: skip
     BINDINGS = bindings(KEYS)
 

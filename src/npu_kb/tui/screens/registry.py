@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
-from npu_kb.tui.screens.base import PlaceScreen
-from npu_kb.tui.screens.browse import BrowseScreen
-from npu_kb.tui.screens.diagnose import DiagnoseScreen
-from npu_kb.tui.screens.record import RecordScreen
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
 
-SCREENS: dict[str, type[PlaceScreen]] = {screen.NAME: screen for screen in (BrowseScreen, DiagnoseScreen, RecordScreen)}
+from npu_kb.tui.screens.base import PlaceScreen
+
+_CLASSES = {
+    "browse": "BrowseScreen", "diagnose": "DiagnoseScreen", "record": "RecordScreen",
+    "environment": "EnvironmentScreen",
+}  # fmt: skip
+"""The class of each screen, by its name, which is that of its module too."""
+
+
+def _made(name: str) -> PlaceScreen:
+    """A screen, whose module is loaded when one goes there: the first frame waits for one screen only."""
+    screen: PlaceScreen = getattr(import_module(f"npu_kb.tui.screens.{name}"), _CLASSES[name])()
+    return screen
+
+
+SCREENS: dict[str, Callable[[], PlaceScreen]] = {name: partial(_made, name) for name in _CLASSES}

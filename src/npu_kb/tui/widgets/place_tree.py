@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from rich.style import Style
 from rich.text import Text
-from textual.widgets import Tree
 from textual.widgets.tree import TreeNode
 
 from npu_kb.tui.catalog import Catalog
+from npu_kb.tui.widgets.label_tree import LabelTree
 
 
 class TreePlace(NamedTuple):
@@ -20,15 +19,11 @@ class TreePlace(NamedTuple):
     topic: str = ""
 
 
-class PlaceTree(Tree[TreePlace]):
-    """The data of a node is its place; a name is cut before its number is."""
-
-    ICON_NODE = "+ "
-    ICON_NODE_EXPANDED = "- "
+class PlaceTree(LabelTree[TreePlace]):
+    """The data of a node is its place, its number stands behind the name."""
 
     def __init__(self, id: str) -> None:
-        super().__init__("", TreePlace(), id=id)
-        self.show_guides, self.guide_depth = False, 2
+        super().__init__(id, TreePlace())
         self._counts: dict[TreePlace, int] = {}
 
     def fill(self, catalog: Catalog, here: TreePlace, name: Callable[[TreePlace], str]) -> None:
@@ -58,12 +53,8 @@ class PlaceTree(Tree[TreePlace]):
             yield layer
             yield from layer.children
 
-    def render_label(self, node: TreeNode[TreePlace], base_style: Style, style: Style) -> Text:
-        label, place = super().render_label(node, base_style, style), node.data or TreePlace()
-        count = f" {self._counts.get(place, 0)}"
-        indent = self.guide_depth * (bool(place.layer) + bool(place.topic))
-        label.truncate(max(1, self.scrollable_content_region.width - indent - len(count)), overflow="ellipsis")
-        return label.append(count, base_style + style + Style(dim=True))
+    def tail(self, node: TreeNode[TreePlace]) -> str:
+        return f" {self._counts.get(node.data or TreePlace(), 0)}"
 
 
 def _places(catalog: Catalog) -> Iterator[tuple[TreePlace, int]]:

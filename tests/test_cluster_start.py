@@ -1,0 +1,109 @@
+"""What a scan looks for: kept from one start to the next, chosen by what is common, the same with every engine."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from npu_kb import Knowledge
+from npu_kb.cluster.anchors import anchors_of
+from npu_kb.cluster.needles import Calls, Needles
+from npu_kb.cluster.pieces import sample_of
+from npu_kb.cluster.scan import scan
+from npu_kb.intake.tree import log_files
+
+Write = Callable[..., Path]
+COMMON = "[INFO] RUNTIME(7,python):2026-11-29-10:00:00.000.000 [stream.cc:1]7 StreamCreate: stream_id=1 created\n"
+
+
+@pytest.fixture
+def small(
+    tmp_path: Path, write_entry: Write, small_knowledge: Callable[[], Knowledge], monkeypatch: pytest.MonkeyPatch
+) -> Knowledge:
+    """Two entries, and a cache of their own."""
+    monkeypatch.setenv("NPU_KB_CACHE", str(tmp_path / "cache"))
+    write_entry("gave-up", "- text: frobnicator gave up\n  any: [StreamCreate, something else]")
+    write_entry("too-hot", "- text: temperature of the quux too high")
+    return small_knowledge()
+
+
+def kept(tmp_path: Path) -> Path:
+    (path,) = (tmp_path / "cache" / "scan").glob("*/needles")
+    return path
+
+
+def test_what_is_looked_for_is_collected_once(
+    tmp_path: Path, small: Knowledge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = Needles.load(small, ["rank_id"])
+    monkeypatch.setattr(Needles, "of", lambda *_: pytest.fail("was collected again"))
+    again = Needles.load(small, ["rank_id"])
+    assert (again.all, again.rules, again.more) == (first.all, first.rules, first.more)
+    assert again.fingerprint == first.fingerprint
+
+
+@pytest.mark.parametrize("damage", [b"", b"\x00" * 100, b"i\x01"])
+def test_a_damaged_cache_is_made_anew(tmp_path: Path, small: Knowledge, damage: bytes) -> None:
+    first = Needles.load(small)
+    whole = kept(tmp_path).read_bytes()
+    kept(tmp_path).write_bytes(damage)
+    assert Needles.load(small).all == first.all
+    assert kept(tmp_path).read_bytes() == whole
+
+
+def test_a_cache_that_others_can_write_is_left_alone(
+    tmp_path: Path, small: Knowledge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = Needles.load(small)
+    kept(tmp_path).parents[1].chmod(0o777)
+    monkeypatch.setattr("marshal.loads", lambda _: pytest.fail("trusted a foreign file"))
+    assert Needles.load(small).all == first.all
+
+
+def test_other_literals_are_another_cache(small: Knowledge) -> None:
+    assert len(Needles.load(small, ["rank_id"]).all) == len(Needles.load(small).all) + 1
+
+
+def test_a_rule_is_called_by_its_rare_text_and_not_by_what_stands_everywhere(small: Knowledge) -> None:
+    needles = Needles.of(small)
+    number = {needle.literal: n for n, needle in enumerate(needles.all)}
+    rare, common = number[b"frobnicatorgaveup"], number[b"streamcreate"]
+    for passed_over in (frozenset[int](), frozenset({common})):
+        calls = Calls(needles, passed_over)
+        assert [rule.entry for rule in calls.rules({rare, common})] == ["gave-up"]
+        assert calls.rules({common}) == []
+        assert bool(calls.rules({rare})) == bool(passed_over)
+    assert [rule.entry for rule in Calls(needles, frozenset({rare})).rules({common})] == ["gave-up"]
+
+
+@pytest.mark.parametrize("pack", [lambda text: text, gzip.compress])
+def test_what_is_common_in_the_logs_is_told_by_a_sample_also_of_packed_and_of_many_small_ones(
+    tmp_path: Path, small: Knowledge, pack: Callable[[bytes], bytes]
+) -> None:
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    (logs / "a.log").write_bytes(pack(COMMON.encode() * 20_000))
+    sample, total = sample_of(log_files([str(logs)]))
+    assert total == (logs / "a.log").stat().st_size
+    assert anchors_of(Needles.of(small), sample).passed_over
+    (logs / "a.log").unlink()
+    for number in range(400):
+        (logs / f"{number}.log").write_bytes(pack(COMMON.encode()))
+    assert anchors_of(Needles.of(small), sample_of(log_files([str(logs)]))[0]).passed_over
+
+
+def test_engines_tell_the_same(
+    tmp_path: Path, knowledge: Knowledge, shared_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("hyperscan")
+    monkeypatch.setenv("NPU_KB_CACHE", str(shared_cache))
+    hits = [hit for entry in knowledge.entries() for hit in entry["samples"]["hit"]]
+    for rank in range(4):
+        lines = [line for hit in hits[rank::4] for line in (COMMON * 3 + hit + "\n", hit.upper() + "\n")]
+        (tmp_path / f"rank_{rank}.log").write_text("".join(lines))
+    one, other = (list(scan([str(tmp_path)], [], engine=engine)) for engine in ("hyperscan", "ahocorasick"))
+    assert one == other
+    assert len(one) > 500
