@@ -10,6 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from npu_kb import Knowledge, diagnose
+from npu_kb.diagnosis.scan import Literals
+from npu_kb.patterns import squeeze
 
 Write = Callable[..., Path]
 Small = Callable[[], Knowledge]
@@ -189,3 +191,17 @@ def test_what_was_only_warned_of_comes_after_what_ended_the_run(
     assert [match.entry["id"] for match in diagnose(log, knowledge).claims] == ["failed", "warned"]
     plain = "first text of the two\nRuntimeError: second text\n"
     assert [match.entry["id"] for match in diagnose(plain, knowledge).claims] == ["warned", "failed"]
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.integers(0, 10**6), min_size=1, max_size=4), st.text(max_size=40), st.booleans())
+def test_every_literal_that_stands_in_a_text_is_found(
+    knowledge: Knowledge, numbers: list[int], noise: str, often: bool
+) -> None:
+    """By its pieces as by the automaton, which takes over once many texts were asked for."""
+    literals = knowledge.literals
+    text = squeeze(noise).join(literals[number % len(literals)] for number in numbers)
+    finder = Literals(knowledge)
+    for _ in range(30 if often else 1):
+        found = finder.found_in(text)
+    assert found == [number for number, literal in enumerate(literals) if literal in text]

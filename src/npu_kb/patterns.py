@@ -34,6 +34,15 @@ _LEADING = re.compile(r"([^\s,;'\"`()\[\]{}|]+)[\s'\"`)\]:=]*$")
 _TRAILING = re.compile(r"[\s'\"`(\[:=]*([^\s,;'\"`()\[\]{}|]+)")
 
 
+GRAM = 8
+"""Characters of the pieces by which a long literal is looked up."""
+
+
+def grams(squeezed: str) -> set[str]:
+    """All pieces of GRAM characters of a squeezed text."""
+    return {squeezed[i : i + GRAM] for i in range(len(squeezed) - GRAM + 1)}
+
+
 def squeeze(text: str) -> str:
     """The text without white space, ASCII letters in lower case; as long as the text less its white space."""
     packed = "".join(text.split())

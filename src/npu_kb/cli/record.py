@@ -113,7 +113,7 @@ def _start(options: argparse.Namespace, knowledge: Knowledge) -> tuple[Draft, Lo
         log = LogText.of(_last_paste())
     else:
         hint_at_paste(options.files)
-        log = read_logs(options.files, LiteralInterest(knowledge.literals))
+        log = read_logs(options.files, LiteralInterest(knowledge))
     draft = Draft.of(log)
     if not draft.excerpt:
         raise NpuKbError("the log is empty; give one that shows the error")

@@ -67,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
             warn("--env speaks of one machine and these are logs of several ranks: left out; see `npu-kb env judge`")
         return run_on_all(options, options.files)
     knowledge = load_knowledge(options)
-    log = read_logs(options.files, LiteralInterest(knowledge.literals), warn)
+    log = read_logs(options.files, LiteralInterest(knowledge), warn)
     machine = None if options.env is None else _machine(options.env, knowledge)
     known = machine.known if machine else None
     if options.explain:

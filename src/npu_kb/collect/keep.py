@@ -16,7 +16,7 @@ from npu_kb.collect.plan import LeftOut, commands_of, commands_of_topics, plan
 from npu_kb.collect.scene import Progress, Scene
 from npu_kb.diagnosis.diagnose import diagnose
 from npu_kb.diagnosis.scan import LiteralInterest
-from npu_kb.environment.probe import probe
+from npu_kb.environment.probe import files_read, probe
 from npu_kb.environment.root import Root
 from npu_kb.environment.running import together
 from npu_kb.errors import NpuKbError
@@ -50,9 +50,9 @@ def keep(request: Request, knowledge: Knowledge, settings: Mapping[str, str], pr
     with Archive(request.out) as archive:
         scene = Scene(archive, request.max_mb * 1_000_000, _own_names(settings), progress)
         progress(0, 1, "npu-kb env")
-        snapshot = probe(builtin, root, settings)
+        snapshot = probe(builtin, root, settings, patience=scene.patience)
         scene.add_snapshot(snapshot)
-        scene.add_files(root, snapshot)
+        scene.add_files(root, files_read(root, settings))
         scene.run(plan(builtin.commands(), wanted, snapshot), root)
         scene.add_logs([*_given(request.log), *_recent(request, root, settings, scene)])
         return scene.finish({"topics": topics, "chips": [chip.model_dump() for chip in snapshot.chips]})
@@ -69,7 +69,7 @@ def _subject(request: Request, knowledge: Knowledge) -> tuple[list[str], list[st
         return [request.topic], commands_of_topics(knowledge, [request.topic])
     if not request.log:
         return [], []
-    log = read_logs([request.log], LiteralInterest(knowledge.literals))
+    log = read_logs([request.log], LiteralInterest(knowledge))
     causes = [match.entry for match in diagnose(log, knowledge).matches[:_MOST_CAUSES]]
     topics = list(dict.fromkeys(entry["topic"] for entry in causes))
     own = [id for entry in causes for id in commands_of(entry)]

@@ -93,7 +93,7 @@ def matches_of(
 
 @lru_cache(maxsize=4)
 def _literals_of(knowledge: Knowledge) -> Literals:
-    return Literals(knowledge.literals)
+    return Literals(knowledge)
 
 
 def _candidate_blocks(scene: Scene, knowledge: Knowledge) -> list[dict[str, Any]]:

@@ -7,8 +7,11 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
-_SMALL = 20_000
-"""Characters; below this, asking for each literal in turn is faster than building an automaton."""
+from npu_kb.knowledge.base import Knowledge
+from npu_kb.patterns import grams
+
+_LARGE = 60_000
+"""Characters from which an automaton of all literals is worth building; below, they are looked up by their pieces."""
 _OFTEN = 20
 """Texts after which the automaton is built, however small they are."""
 _WORDS_OF_INTEREST = ["error", "fail", "exception", "traceback", "killed", "fatal", "npu-smi", "错误", "失败"]
@@ -21,17 +24,18 @@ _LOWER = bytes(range(256)).lower()
 class Literals:
     """The literals of a knowledge, and the automaton that finds all of them at once when it is worth building."""
 
-    def __init__(self, literals: list[str]) -> None:
-        self._literals = literals
+    def __init__(self, knowledge: Knowledge) -> None:
+        self._knowledge = knowledge
         self._asked = 0
 
     def found_in(self, squeezed: str) -> list[int]:
         """Numbers of the literals that stand in the squeezed text."""
         self._asked += 1
-        if (len(squeezed) >= _SMALL or self._asked > _OFTEN) and self._automaton is not None:
+        if (len(squeezed) >= _LARGE or self._asked > _OFTEN) and self._automaton is not None:
             hits = self._automaton.find_matches_as_indexes(squeezed, overlapping=True)
             return sorted({hit[0] for hit in hits})
-        return [number for number, literal in enumerate(self._literals) if literal in squeezed]
+        near = self._knowledge.literals_with(grams(squeezed))
+        return sorted(number for number, literal in near if literal in squeezed)
 
     @cached_property
     def _automaton(self) -> Any:
@@ -39,21 +43,24 @@ class Literals:
             from ahocorasick_rs import AhoCorasick
         except ImportError:
             return None
-        return AhoCorasick(self._literals)
+        return AhoCorasick(self._knowledge.literals)
 
 
 class LiteralInterest:
     """Picks the lines of a large log that hold a literal of the knowledge or a word that tells of an error."""
 
-    def __init__(self, literals: list[str]) -> None:
-        self._literals = literals
-        self._left = [_PER_LITERAL] * (len(literals) + len(_WORDS_OF_INTEREST))
+    def __init__(self, knowledge: Knowledge) -> None:
+        self._knowledge = knowledge
         self._automaton: object = None
 
     @cached_property
     def _needles(self) -> list[bytes]:
-        """Encoded when the first large log is met: for a small one that would be a fiftieth of the whole run."""
-        return [literal.encode() for literal in [*self._literals, *_WORDS_OF_INTEREST]]
+        """Read when the first large log is met: for a small one that would be a tenth of the whole run."""
+        return [literal.encode() for literal in [*self._knowledge.literals, *_WORDS_OF_INTEREST]]
+
+    @cached_property
+    def _left(self) -> list[int]:
+        return [_PER_LITERAL] * len(self._needles)
 
     def lines(self, chunk: list[bytes]) -> list[int]:
         """Indexes of the lines of interest, at most 100 for each literal over the whole log."""

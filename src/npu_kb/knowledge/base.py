@@ -15,6 +15,7 @@ import sqlite3
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 Document = dict[str, Any]
 
-FORMAT = "12"
+FORMAT = "13"
 """Changes with the tables of compile.py; a database of another format is rebuilt."""
 
 _PROGRAM = f"{__version__}-{FORMAT}"
@@ -43,8 +44,18 @@ class Knowledge:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self.literals: list[str] = self._meta("literals").split("\n")
+
+    @cached_property
+    def literals(self) -> list[str]:
         """The required literal of every text trigger; a trigger's number is its place here."""
+        return [text for (text,) in self._connection.execute("SELECT text FROM literal ORDER BY n")]
+
+    def literals_with(self, pieces: Iterable[str]) -> Iterator[tuple[int, str]]:
+        """Number and text of the literals that are looked up by one of these pieces, and of those too short for one."""
+        yield from self._connection.execute("SELECT n, text FROM literal WHERE gram = ''")
+        for part in _parts(pieces):
+            marks = ",".join("?" * len(part))
+            yield from self._connection.execute(f"SELECT n, text FROM literal WHERE gram IN ({marks})", part)
 
     @classmethod
     def load(cls, overlays: Iterable[str | Path] | None = None, but_for: Iterable[str] = ()) -> Knowledge:
@@ -122,9 +133,7 @@ class Knowledge:
 
     def blocks(self, kind: str, values: Iterable[str]) -> Iterator[Document]:
         """The match blocks that any of these literal numbers (`text`), codes (`code`) or facts (`fact`) calls up."""
-        wanted = list(values)
-        for start in range(0, len(wanted), 500):
-            part = wanted[start : start + 500]
+        for part in _parts(values):
             marks = ",".join("?" * len(part))
             rows = self._connection.execute(
                 f"SELECT DISTINCT n, doc FROM trigger JOIN block ON block.n = trigger.block"
@@ -256,6 +265,12 @@ class Knowledge:
     def _document(self, sql: str, *values: object) -> Document | None:
         row = self._connection.execute(sql, values).fetchone()
         return json.loads(row[0]) if row else None
+
+
+def _parts(values: Iterable[str]) -> Iterator[list[str]]:
+    """The values, as many at a time as a statement takes."""
+    wanted = list(values)
+    yield from (wanted[start : start + 500] for start in range(0, len(wanted), 500))
 
 
 def _escaped(text: str) -> str:

@@ -1,8 +1,8 @@
 """From YAML to one SQLite file that `why` can open in a millisecond.
 
-Only JSON and text are stored, so that opening a foreign file runs no code. See _create_tables for the
-tables. The key `literals` of meta holds one required literal per line; trigger values of kind `text` are line numbers
-in it. The keys `next_steps`, `trackers` and `problems` hold what load.py reads beside the entries.
+Only JSON and text are stored, so that opening a foreign file runs no code. See _create_tables for the tables: `literal`
+holds the required literals, whose numbers are the trigger values of kind `text`. The keys `next_steps`, `trackers` and
+`problems` of meta hold what load.py reads beside the entries.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from zlib import crc32
 
 from npu_kb.files import put
 from npu_kb.knowledge.base import FORMAT
-from npu_kb.patterns import TextPattern, required_literal
+from npu_kb.patterns import TextPattern, grams, required_literal
 
 if TYPE_CHECKING:
     import sqlite_utils
@@ -99,6 +100,8 @@ def _create_tables(connection: sqlite3.Connection) -> None:
         CREATE TABLE alias(alias TEXT, id TEXT, named_by TEXT, PRIMARY KEY(alias, named_by));
         CREATE TABLE block(n INTEGER PRIMARY KEY, entry INTEGER, doc TEXT);
         CREATE INDEX block_of_entry ON block(entry);
+        CREATE TABLE literal(n INTEGER PRIMARY KEY, text TEXT UNIQUE, gram TEXT);
+        CREATE INDEX literal_by_gram ON literal(gram);
         CREATE TABLE trigger(kind TEXT, value TEXT, block INTEGER, PRIMARY KEY(kind, value, block));
         CREATE TABLE code(family TEXT, key TEXT, code TEXT, symbol TEXT, doc TEXT, PRIMARY KEY(family, key));
         CREATE INDEX code_by_code ON code(code);
@@ -163,15 +166,14 @@ def _insert_signatures(
     database: sqlite_utils.Database, tables: list[SignatureTable], commands: dict[str, dict[str, Any]]
 ) -> None:
     """Add one-line faults behind the entries that are there, each as an entry in short form."""
-    for table in tables:
-        standing = {"foreign": True} if table.is_foreign else {}
-        _insert_documents(
-            database,
-            (
-                (document, [compile_block(block) | standing for block in blocks])
-                for document, blocks in table.documents(commands)
-            ),
-        )
+    _insert_documents(
+        database,
+        (
+            (document, [compile_block(block) | ({"foreign": True} if table.is_foreign else {}) for block in blocks])
+            for table in tables
+            for document, blocks in table.documents(commands)
+        ),
+    )
 
 
 def _insert_documents(
@@ -223,16 +225,26 @@ def _document(entry: Entry) -> dict[str, Any]:
 
 
 def _insert_triggers(database: sqlite_utils.Database, blocks: list[tuple[int, dict[str, Any]]]) -> None:
-    """Add what calls the numbered blocks up; a trigger of a text is the number of its literal in meta."""
-    written = database.execute("SELECT value FROM meta WHERE key = 'literals'").fetchone()
-    literals = {value: n for n, value in enumerate(written[0].split("\n"))} if written and written[0] else {}
+    """Add what calls the numbered blocks up; a trigger of a text is the number of its literal."""
+    known = {text: n for n, text in database.execute("SELECT n, text FROM literal")}
+    literals = dict(known)
     rows: dict[tuple[str, str, int], None] = {}
     for number, block in blocks:
         for kind, value in triggers(block):
             stored = str(literals.setdefault(value, len(literals))) if kind == "text" else value
             rows[kind, stored, number] = None
     database.table("trigger").insert_all({"kind": kind, "value": value, "block": n} for kind, value, n in rows)
-    database.table("meta").upsert({"key": "literals", "value": "\n".join(literals)}, pk="key")
+    new = {text: n for text, n in literals.items() if text not in known}
+    database.table("literal").insert_all(
+        {"n": n, "text": text, "gram": gram} for (text, n), gram in zip(new.items(), _telling(new), strict=True)
+    )
+
+
+def _telling(literals: Iterable[str]) -> list[str]:
+    """Of each literal the piece that fewest others have, by which it is looked up; none of a short one."""
+    pieces = [sorted(grams(literal)) for literal in literals]
+    users = Counter(piece for own in pieces for piece in own)
+    return [min(own, key=lambda piece: users[piece], default="") for own in pieces]
 
 
 def compile_block(block: Block) -> dict[str, Any]:
