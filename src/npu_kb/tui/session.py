@@ -71,7 +71,7 @@ class Session:
 
         Changes nothing.
         """
-        interest = LiteralInterest(knowledge.literals)
+        interest = LiteralInterest(knowledge)
         total = sum(log.size for log in self.logs) or 1
         lines: list[Line] = []
         done = 0
