@@ -154,13 +154,14 @@ def test_a_program_that_hangs_is_soon_left_alone(
     monkeypatch.setattr(scene, "_COMMAND_SECONDS", 0.3)
     monkeypatch.setattr("npu_kb.environment.probe._COMMAND_SECONDS", 0.3)
     (machine / "dev/davinci1").write_text("")
-    tools("npu-smi", "exec /bin/sleep 60")
+    asked = machine / "asked"
+    tools("npu-smi", f"echo x >> {asked}; exec /bin/sleep 60")
     tools("dmesg", "exec /bin/cat /dev/zero")
     tools("lsmod", "while :; do echo x; done")
     _, manifest = collect(run, machine)
     left_out = {row["what"]: row["why"] for row in manifest["left_out"]}
     assert left_out["npu-smi info"] == "no answer"
-    assert left_out["npu-smi info -t ecc -i 1"] == "npu-smi gave no answer before"
+    assert left_out["npu-smi info -t ecc -i 1"] == "no answer" and len(asked.read_text().split()) == 3
     assert left_out["dmesg -T"] == "is no text"
 
 
@@ -275,20 +276,31 @@ def test_every_command_that_is_always_run_exists() -> None:
     assert [id for id in (*module.ALWAYS, *module._NEVER) if id not in rows] == []
 
 
+@pytest.mark.parametrize(
+    ("command", "number"),
+    [
+        ("collect --yes --out {out}", signal.SIGTERM),
+        ("env", signal.SIGHUP),
+        ("doctor", signal.SIGTERM),
+        ("why --env -- {log}", signal.SIGHUP),
+    ],
+)
 def test_an_interruption_leaves_no_command_running(
-    machine: Path, tools: Callable[[str, str], None], tmp_path: Path
+    machine: Path, tools: Callable[[str, str], None], tmp_path: Path, command: str, number: signal.Signals
 ) -> None:
     pids = tmp_path / "pids"
     tools("npu-smi", f"echo $$ >> {pids}; /bin/sleep 60 & echo $! >> {pids}; wait")
     out = tmp_path / "x.tar.gz"
-    arguments = ["collect", "--yes", "--root", str(machine), "--out", str(out)]
+    (tmp_path / "log").write_text("step 1 loss 2.0\n")
+    arguments = command.format(out=out, log=tmp_path / "log").split()
+    arguments += [] if command.startswith("why") else ["--root", str(machine)]
     process = subprocess.Popen([sys.executable, "-m", "npu_kb", *arguments], stdin=subprocess.DEVNULL)
     for _ in range(600):
         if pids.exists() and len(pids.read_text().split()) >= 2:
             break
         time.sleep(0.05)
     for _ in range(2):  # as `timeout` and impatient people do
-        process.send_signal(signal.SIGTERM)
+        process.send_signal(number)
     assert process.wait(20) == 130
     started = [int(pid) for pid in pids.read_text().split()]
     assert len(started) >= 2 and not [pid for pid in started if _runs(pid)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +21,8 @@ from npu_kb.environment.compare import compare
 from npu_kb.environment.evidence import known
 from npu_kb.environment.probe import probe
 from npu_kb.environment.root import Root
-from npu_kb.environment.snapshot import Snapshot, read_snapshot
+from npu_kb.environment.running import Output, Patience, missing
+from npu_kb.environment.snapshot import Fact, Install, Missing, Snapshot, as_json, read_snapshot
 from npu_kb.intake.logtext import LogText
 
 MACHINES: dict[str, dict[str, Any]] = yaml.safe_load(
@@ -108,6 +110,29 @@ def test_commands_of_many_devices_share_the_time_that_is_left(
     assert missing["hccn_tool -i 0 -link -g"] == "no answer" and by_device(snapshot)["npu.health 1"] == "Alarm"
 
 
+def test_a_program_that_gives_no_answer_twice_is_not_asked_again() -> None:
+    patience, asked = Patience(), []
+
+    def ask(program: str, why: str) -> Output:
+        return patience.ask(program, "x", lambda: asked.append(program) or missing("x", why))
+
+    for why in ("failed", "no answer", "failed", "no answer", "failed"):
+        assert ask("npu-smi", why).missing
+    assert ask("npu-smi", "failed").missing == missing("x", "no answer").missing
+    assert ask("uname", "failed").missing == missing("x", "failed").missing
+    assert asked == ["npu-smi"] * 4 + ["uname"]
+
+
+def test_those_asked_at_once_count_once_one_of_them_was_silent() -> None:
+    patience = Patience()
+    patience.ask("x", "", lambda: missing("", "no answer"))
+    inner = []
+    outer = patience.ask(
+        "x", "", lambda: inner.append(patience.ask("x", "", lambda: Output("", b"more"))) or Output("", b"")
+    )
+    assert outer.missing is None and inner[0].missing is not None
+
+
 def test_files_without_permission_are_missing(build: Build, knowledge: Knowledge, tmp_path: Path) -> None:
     if os.geteuid() == 0:
         pytest.skip("root may read everything")
@@ -142,6 +167,36 @@ def test_nothing_that_identifies_stands_in_a_snapshot() -> None:
     text = json.dumps(assemble(LogText.of(text).lines).document())
     assert not any(word in text for word in ("10.20.30", "alice", "blade-7f", "hunter2"))
     assert "8.2.RC1" in text
+
+
+def test_subjects_and_sources_are_redacted_too(run: Any, build: Build, script: Script, tmp_path: Path) -> None:
+    root, _ = build(MACHINES["a2"] | {"files": {"home/alice/Ascend/cann-8.5.0/version.cfg": "version=8.5.0\n"}})
+    mounts = ("/home/alice/secretproject", "/mnt/customer_acme", "/home", "/")
+    rows = "".join(f"/dev/sda1 100G 99G 1G 99%% {mount}\n" for mount in mounts)
+    script(tmp_path / "bin" / "df", f"printf '{rows}'")
+    with pytest.MonkeyPatch.context() as settings:
+        settings.setenv("HOME", "/home/alice")
+        assert run("env", "save", str(tmp_path / "a.json"), "--root", root.folder)[0] == 0
+        shown = run("env", "--root", root.folder)[1]
+    text = (tmp_path / "a.json").read_text()
+    assert not any(word in text + shown for word in ("alice", "customer_acme"))
+    subjects = {fact["subject"] for fact in json.loads(text)["facts"] if fact["name"] == "host.disk_percent"}
+    assert subjects == {"/home/<user>/secretproject", "/mnt/<path>", "/home", "/"}
+
+
+@pytest.mark.parametrize("place", [1, 2])
+def test_a_name_with_a_line_break_does_not_move_the_redacted_lines(place: int) -> None:
+    lines = LogText.of("package_version=25.2.0\n", "odd\nname" * place).lines
+    assert assemble(lines).versions["driver"].source == "odd name" * place
+
+
+def test_rows_of_one_chip_are_compared_with_few_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared = []
+    equal = Fact.__eq__
+    monkeypatch.setattr(Fact, "__eq__", lambda one, other: compared.append(1) or equal(one, other))
+    row = "| 0     910B3               | OK            | 93.1        36                0    / 0             |\n"
+    facts = len(assemble(LogText.of(row * 300).lines).facts)
+    assert facts == 300 * 6 and len(compared) <= facts
 
 
 LINES = [
@@ -197,13 +252,124 @@ def test_what_changes_by_the_minute_is_left_out_unless_asked_for() -> None:
     ]
 
 
+BEFORE = """\
+$ lspci
+c1:00.0 Processing accelerators: Huawei Technologies Co., Ltd. Device d802 (rev 20)
+c2:00.0 Processing accelerators: Huawei Technologies Co., Ltd. Device d802 (rev 20)
+$ df -h
+/dev/sda2 900G 700G 200G 78% /home
+/dev/sda3 900G 700G 200G 78% /data
+"""
+
+
+def test_a_lost_card_a_lost_address_and_a_full_disk_matter() -> None:
+    address = "$ hccn_tool -i 0 -ip -g\nipaddr:10.1.1.1\n"
+    first = assemble(LogText.of(BEFORE + address).lines)
+    after = (
+        BEFORE.replace("c2:00.0 Pro", "c2:00.0 no pro").replace("78% /home", "97% /home").replace("78% /d", "80% /d")
+    )
+    second = assemble(LogText.of(after).lines)
+    rows = [(row.kind, row.name, row.first is not None, row.second) for row in compare(first, second)]
+    assert ("devices", "host.pci_npu [c2:00.0]", True, None) in rows
+    assert ("full", "/home", True, "97%") in rows
+    assert ("network", "hccn.ip [0]", True, None) in rows
+    assert len(rows) == 3
+
+
+def test_differences_are_told_below_the_names_of_the_files_in_words(run: Any, tmp_path: Path) -> None:
+    setting = {"LD_LIBRARY_PATH": "/opt/libraries:" * 20 + "one"}
+    snapshot = Snapshot(taken=None, environment=setting, container=False)
+    other = snapshot.model_copy(
+        update={
+            "environment": {"LD_LIBRARY_PATH": "/opt/libraries:" * 20 + "two"},
+            "container": True,
+            "installs": [Install(path="/usr/local/Ascend/a", version="8.2.RC1", loaded=True)],
+            "missing": [Missing(what="asys", why="not found"), Missing(what="lspci", why="failed")],
+        }
+    )
+    names = [str(tmp_path / name) for name in ("a.json", "b.json")]
+    for name, side in zip(names, (snapshot, other), strict=True):
+        Path(name).write_text(as_json(side))
+    out = " ".join(run("env", "compare", *names)[1].split())
+    assert out.replace(" ", "").startswith("->".join(names))
+    assert re.search(r"LD_LIBRARY_PATH: \.\.\.\S+:one -> \.\.\.\S+:two", out)
+    assert "container: host -> container" in out
+    assert "asys: not reported -> not found" in out and "a: none -> 8.2.RC1 loaded" in out
+    chinese = run("env", "compare", *names, "--lang", "zh")[1]
+    assert all(word in chinese for word in ("不存在", "执行失败", "已加载", "容器"))
+    assert not any(word in chinese for word in ("not found", "failed", "loaded", "container"))
+
+
+def test_the_available_memory_is_told_in_chinese(run: Any) -> None:
+    paste = "              total        used        free      shared  buff/cache   available\n"
+    paste += "Mem:     1000000      100000      900000           0           0      900000\n"
+    assert "可用内存 90%" in run("env", "--lang", "zh", "--from", "-", stdin=paste)[1]
+
+
+def test_the_help_tells_the_exit_status(run: Any) -> None:
+    out = run("env", "--help")[1]
+    assert "compare: a difference" in out and "whatever the judgement" in out
+
+
 def test_env_reads_pasted_outputs(run: Any, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("package_version=25.0.rc1.1\n")
     status, out, _ = run("env", "--from", str(tmp_path / "a.txt"), "-", "--format", "json", stdin="torch 2.5.1\n")
     document = json.loads(out)
     assert status == 0 and document["versions"]["driver"]["source"] == str(tmp_path / "a.txt")
     assert document["versions"]["torch"]["version"] == "2.5.1"
-    assert run("env", "--from", "-", stdin="nothing of the kind\n")[0] == 1
+
+
+FROM = (["env"], ["env", "judge"], ["doctor"], ["checklist", "new-machine"])
+
+
+@pytest.mark.parametrize("command", FROM, ids=" ".join)
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"", "holds no fact"), (b"{}", "holds no fact"), (bytes(range(256)) * 9, "holds no fact"),
+        (b"nothing of the kind\n", "holds no fact"),
+        (b'{"schema": "npu-kb/snapshot/1", "taken": null}', "holds no fact"),
+        (b'{"schema": "npu-kb/snapshot/9", "facts": []}', "unknown schema npu-kb/snapshot/9"),
+        (b'{"schema": "npu-kb/snapshot/1", "taken"', "is no snapshot"),
+    ],
+)  # fmt: skip
+def test_a_file_that_says_nothing_of_a_machine_is_an_error(
+    run: Any, tmp_path: Path, command: list[str], data: bytes, said: str
+) -> None:
+    file = tmp_path / "x"
+    file.write_bytes(data)
+    status, out, err = run(*command, "--from", str(file))
+    assert (status, out) == (2, "") and len(err.splitlines()) == 1 and str(file) in err and said in err
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le"])
+def test_a_snapshot_is_read_in_any_encoding(run: Any, tmp_path: Path, encoding: str) -> None:
+    file, other = tmp_path / "a.json", tmp_path / "b.json"
+    text = "torch 2.5.1\nNPU ID      : 5\nHealth      : Alarm\n"
+    run("env", "save", str(file), "--name", "a", "--from", "-", stdin=text)
+    other.write_bytes(file.read_text("utf-8").encode(encoding))
+    document = json.loads(file.read_text("utf-8"))
+    assert json.loads(run("env", "--from", str(other), "--format", "json")[1]) == document
+    assert json.loads(run("env", "--from", "-", "--format", "json", stdin=other.read_bytes())[1]) == document
+    assert "npu-health-alarm" in run("doctor", "--from", str(other))[1]
+    assert run("env", "compare", str(file), str(other))[0] == 1
+
+
+def test_a_snapshot_is_not_mixed_with_another_machine(run: Any, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        run("env", "save", str(tmp_path / name), "--from", "-", stdin="torch 2.5.1\n")
+    for other in (str(tmp_path / "b"), "-"):
+        status, out, err = run("env", "--from", str(tmp_path / "a"), other, stdin="torch 2.6.0\n")
+        assert (status, out) == (2, "") and "env compare" in err and len(err.splitlines()) == 1
+
+
+def test_files_that_contradict_each_other_are_named(run: Any, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("torch 2.5.1\ntorch 2.4.0\n")
+    (tmp_path / "b.txt").write_text("torch 2.6.0\n")
+    status, out, err = run("env", "--from", str(tmp_path / "a.txt"), str(tmp_path / "b.txt"))
+    assert status == 0 and "2.5.1" in out and len(err.splitlines()) == 1
+    assert f"{tmp_path / 'a.txt'} says torch 2.5.1, {tmp_path / 'b.txt'} says 2.6.0" in err
+    assert run("env", "--from", str(tmp_path / "a.txt"))[2] == ""
 
 
 TWO_CHIPS = """\
@@ -248,6 +414,26 @@ def test_what_is_no_snapshot_is_refused_in_one_line(run: Any, tmp_path: Path, te
     file.write_text(text)
     status, out, err = run(*command, str(file), *([str(file)] if command[0] == "env" else ["-"]))
     assert (status, out) == (2, "") and len(err.splitlines()) == 1 and "npu-kb env save" in err
+
+
+def test_options_may_stand_on_either_side_of_the_files(run: Any, tmp_path: Path) -> None:
+    a, b = (str(tmp_path / name) for name in "ab")
+    assert run("env", "save", "--name", "mine", a, "--from", "-", stdin="torch 2.5.1\n")[0] == 0
+    assert run("env", "save", "--from", "-", "--name", "mine", b, stdin="torch 2.5.1\n")[0] == 0
+    assert read_snapshot(a).host == read_snapshot(b).host == "mine"
+    assert run("env", "compare", "--all", a, b)[0] == run("env", "compare", a, "--all", b)[0] == 1
+    status, _, err = run("env", "--from", a, "judge")
+    assert status == 2 and "`npu-kb env judge --from FILE`" in err
+
+
+def test_only_a_snapshot_is_overwritten(run: Any, tmp_path: Path) -> None:
+    (tmp_path / "log").write_text("precious\n")
+    (tmp_path / "empty").touch()
+    status, _, err = run("env", "save", str(tmp_path / "log"), "--from", "-", stdin="torch 2.5.1\n")
+    assert status == 2 and "not overwritten" in err and (tmp_path / "log").read_text() == "precious\n"
+    for version in ("2.5.1", "2.6.0"):
+        assert run("env", "save", str(tmp_path / "empty"), "--from", "-", stdin=f"torch {version}\n")[0] == 0
+    assert read_snapshot(str(tmp_path / "empty")).plain_versions["torch"] == "2.6.0"
 
 
 @pytest.mark.parametrize("arguments", [["compare", "a"], ["show", "a"], ["save", "a", "b"], ["--root", "/no/where"]])
@@ -299,6 +485,36 @@ def test_doctor_hints_at_what_may_be_wrong(run: Any) -> None:
     status, out, _ = run("doctor", "--from", "-", stdin="$ ulimit -l\n64\n")
     assert status == 1 and "Worth a look" in out and "locked-memory-limit-too-small" in out
     assert "可以关注" in run("doctor", "--from", "-", "--lang", "zh", stdin="$ ulimit -l\n64\n")[1]
+
+
+def test_doctor_leaves_no_hint_out_beside_a_cause(run: Any, build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+    root, settings = build(MACHINES["a2"])
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    out = run("doctor", "--root", root.folder)[1]
+    hints = ("disk-full", "several-cann-versions-mixed", "locked-memory-limit-too-small", "max-map-count-too-small")
+    assert [id for id in hints if f"npu-kb show {id}" not in out] == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "df", "id"),
+    [
+        ({}, "tmpfs 10G 10G 0 100% /data", "disk-full"),
+        ({"ASCEND_TOOLKIT_HOME": "/usr/local/Ascend/cann-8.2.RC1", "LD_LIBRARY_PATH": "/usr/local/Ascend/cann-8.5.0/lib"},
+         "", "several-cann-versions-mixed"),
+    ],
+)  # fmt: skip
+def test_what_the_checklist_disproves_the_doctor_hints_at(
+    settings: dict[str, str], df: str, id: str, run: Any, build: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {f"usr/local/Ascend/cann-{v}/version.cfg": f"version={v}\n" for v in ("8.2.RC1", "8.5.0")}
+    root, _ = build({"files": files, "tools": {"df": {"*": df + "\n"}}})
+    for name in ("ASCEND_TOOLKIT_HOME", "ASCEND_HOME_PATH", "LD_LIBRARY_PATH"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    assert run("checklist", "new-machine", "--root", root.folder)[0] == 1
+    assert id in run("doctor", "--root", root.folder)[1]
 
 
 WRONG = "torch 2.5.1\ntorch-npu 2.1.0.post3\n"

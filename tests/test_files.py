@@ -27,6 +27,18 @@ def test_what_is_written_is_there_with_its_folders_and_permissions(tmp_path: Pat
     assert names(path.parent) == ["b.txt", "c"]
 
 
+def test_what_a_killed_writer_left_is_removed_once_it_is_old(tmp_path: Path) -> None:
+    old, new, other = (tmp_path / f".npu-kb-{name}.part" for name in ("0" * 16, "1" * 16, "notes"))
+    for path in (old, new, other):
+        path.touch()
+    for path in (old, other):
+        os.utime(path, (0, 0))
+    (folder := tmp_path / f".npu-kb-{'2' * 16}.part").mkdir()
+    os.utime(folder, (0, 0))
+    write_file(tmp_path / "a", "text")
+    assert names(tmp_path) == sorted([folder.name, new.name, other.name, "a"])
+
+
 def _umask() -> int:
     os.umask(mask := os.umask(0))
     return mask

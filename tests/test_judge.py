@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -13,8 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from npu_kb import Knowledge
+from npu_kb.environment.evidence import unsupported
 from npu_kb.environment.judge import Judgement, judge
 from npu_kb.environment.names import NAMES
+from npu_kb.environment.tried import add_tried
 from npu_kb.render.judgement import judgement_document, judgement_text
 
 COMBINATIONS: list[dict[str, Any]] = yaml.safe_load(
@@ -200,6 +203,7 @@ def test_the_ledger_comes_first(knowledge: Knowledge) -> None:
     assert found[0].state == "unsupported"
     assert "MsprofSysCycleTime" in found[0].reason["en"]
     assert found[0].source == "https://github.com/triton-lang/triton-ascend/issues/328"
+    assert judgement_document(found)["mends"]
     assert judge({"torch_npu": "2.7.1", "cann": "8.3.RC1"}, [], {}, knowledge)[0].pair[0] != "tried"
 
 
@@ -214,7 +218,8 @@ _VERSIONS = st.text(max_size=80) | st.from_regex(r"\d{1,2}\.\d{1,2}(\.(\d|rc\d|R
 def test_any_versions_get_an_answer(versions: dict[str, str], chips: list[str], knowledge: Knowledge) -> None:
     for item in judge(versions, chips, {}, knowledge):
         assert item.state in ("matched", "compatible", "unsupported", "unknown")
-        assert item.reason["en"] and item.reason["zh"] and item.source
+        assert item.reason["en"] and item.reason["zh"]
+        assert item.source or item.state == "unknown"
 
 
 def test_without_a_matrix_nothing_is_claimed(small_knowledge: Callable[[], Knowledge]) -> None:
@@ -246,3 +251,46 @@ def test_the_document_holds_all_of_it(knowledge: Knowledge) -> None:
     row = document["judgements"][0]
     assert (row["pair"], row["found"], row["state"]) == (["torch_npu", "torch"], ["2.1.0", "2.0.1"], "unsupported")
     assert judgement_document([])["state"] == "none"
+
+
+def test_triton_beside_a_triton_ascend_that_cannot_bear_it_is_uninstalled(knowledge: Knowledge) -> None:
+    versions = {"triton_ascend": "3.2.0", "triton": "3.2.0", "torch": "2.6.0", "cann": "8.5.0"}
+    (wrong,) = (item for item in judge(versions, [], {}, knowledge) if item.is_fault)
+    assert wrong.pair == ("triton_ascend", "triton") and wrong.state == "unsupported"
+    assert wrong.mend and wrong.mend["run"].startswith("pip uninstall -y triton ")
+
+
+def test_a_python_beyond_the_last_patch_of_the_guide_is_told_why(knowledge: Knowledge) -> None:
+    found = _pairs(judge({"cann": "8.3.RC2", "python": "3.11.13"}, [], {}, knowledge))["cann python"]
+    assert found.state == "compatible" and "ends within 3.11" in found.reason["en"]
+    wrong = judge({"cann": "8.3.RC1", "python": "3.12.0", "mindspore": "2.7.1"}, [], {}, knowledge)
+    assert next(item.mend for item in wrong if item.mend)["en"] == "Change Python 3.12.0 to 3.11 (below 3.11.5)."
+
+
+def test_where_no_source_speaks_none_is_listed(knowledge: Knowledge) -> None:
+    found = judge({"triton_ascend": "3.2.2", "python": "3.12.0"}, [], {}, knowledge)
+    assert found[0].reason["en"].startswith("No source says") and found[0].source == ""
+    assert "Sources" not in judgement_text(found, "en", False, 100)
+
+
+def _trial(kb: Path, result: str, **versions: str) -> None:
+    day = datetime.date(2026, 11, 29)
+    fields = {"versions": versions, "workload": "x", "result": result, "by": "a tester", "date": day}
+    add_tried(kb, fields)
+
+
+def test_trials_are_notes_beside_the_pairs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shared_cache: Path) -> None:
+    monkeypatch.setenv("NPU_KB_CACHE", str(shared_cache))
+    for result in ("works", "fails"):
+        _trial(tmp_path, result, cann="8.5.0", python="3.12.0")
+    alone = {"versions": {"python": "3.12.0"}, "workload": "x", "result": "fails", "by": "me", "date": "2026-11-29"}
+    (tmp_path / "matrix" / "tried" / "old.yaml").write_text(yaml.safe_dump(alone))
+    found = judge({"cann": "8.5.0", "python": "3.12.0"}, [], {}, Knowledge.load([tmp_path]))
+    notes = [item for item in found if item.pair[0] == "tried"]
+    assert sorted(item.state for item in notes) == ["matched", "unsupported"]
+    assert unsupported(found) == notes
+    document = judgement_document([item for item in found if item.pair != ("cann", "driver")])
+    assert (document["state"], document["mends"]) == ("matched", [])
+    text = " ".join(judgement_text(found, "en", False, 100).split())
+    assert "met a failure" in text and "FAILS Ledger" in text and "works Ledger" in text and "UNSUPPORTED" not in text
+    assert judgement_document(notes)["state"] == "tried"

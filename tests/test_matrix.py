@@ -140,6 +140,14 @@ def test_record_writes_a_combination(tmp_path: Path, run: Run) -> None:
     assert "torch_npu: 2.7.1" in Path(out.strip()).read_text("utf-8")
     assert run("record", "--combination", "cann", *words)[0] == 2
     assert run("record", "--combination", "cann=9.0.0", "--kb", str(tmp_path))[0] == 2
+    for versions, why in (
+        (["python=3.11.7"], "at least two"),
+        (["cann=8.2.RC1", "cann=8.1.RC1"], "cann is given twice"),
+        (["cann=bad", "python=3.11.7"], "npu-kb: combination:"),
+    ):
+        status, out, err = run("record", "--combination", *versions, *words)
+        assert (status, out) == (2, "") and why in err
+    assert len([*(tmp_path / "matrix" / "tried").iterdir()]) == 1
 
 
 def test_releases_fit_series_and_patches() -> None:

@@ -118,7 +118,7 @@ def test_a_line_can_be_shown_searched_and_explained(run: Run, write_rows: Write)
     id = "test-driver.fault-word-qx77e01-seen"
     status, out, _ = run("show", id)
     assert status == 0 and "Test driver: the log says `fault word QX77E01 seen`." in out
-    for words in (["fault word qx77e01"], ["QX77E01", "table"], ["freed", "early"]):
+    for words in (["fault word qx77e01"], ["QX77E01", "table"], ["freed", "early"], [id]):
         results = json.loads(run("search", "--format", "json", *words)[1])["results"]
         assert id in [result["id"] for result in results]
     assert run("explain", "QX77E01")[1].startswith(f"{id}\n  A page table was freed too early\n")
@@ -183,6 +183,23 @@ def test_a_claim_on_a_good_text_is_named(run: Run, write_rows: Write, own_kb: Pa
     (own_kb / "goodlogs" / "fine.log").write_text("# healthy\npage table is gone, as it should\n", "utf-8")
     _, out, _ = run("check", str(write_rows(GOOD)))
     assert "a good text is answered with test-driver.page-table-is-gone (likely)" in out
+
+
+def test_a_table_with_a_name_that_is_no_id_is_left_out(run: Run, write_rows: Write) -> None:
+    write_rows(GOOD, name="a b\x1b[31m")
+    status, out, err = run("why", "--format", "json", "-", stdin="page table is gone\n")
+    assert status == 1 and "\x1b" not in out + err and "use lower-case words joined by -" in err
+
+
+def test_a_folder_of_tables_is_checked_without_being_a_kb_folder(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "own" / "signatures"
+    folder.mkdir(parents=True)
+    (folder / "site.yaml").write_text(
+        HEAD + ROW.format(text="rack fan QQ is mute", en="Fan", extra=", wraper: 1", next="lines-above"), "utf-8"
+    )
+    for path in (folder.parent, folder / "site.yaml"):
+        status, out, _ = run("check", str(path))
+        assert status == 1 and "rows.0.wraper: is not a field" in out
 
 
 def test_a_bad_row_leaves_the_others(run: Run, write_rows: Write) -> None:

@@ -320,3 +320,11 @@ def test_a_large_log_keeps_the_numbers_of_its_lines(run: Run, tmp_path: Path) ->
     path.write_text(healthy * 90_000 + PASTE + healthy * 10)
     _, out, _ = run("why", "--format", "json", str(path))
     assert json.loads(out)["matches"][0]["evidence"][0]["line"] == 90_001
+
+
+def test_one_bad_file_of_a_folder_is_told_and_the_others_answer(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.log").write_text("ImportError: libhccl.so: cannot open shared object file\n", "utf-8")
+    (tmp_path / "b.log.gz").write_bytes(b"\x1f\x8b\x08\x00cut")
+    status, out, err = run("why", str(tmp_path))
+    assert status == 0 and out.startswith("CERTAIN  cann-environment-not-loaded")
+    assert err.startswith(f"npu-kb: warning: left out: {tmp_path / 'b.log.gz'}: ") and err.count("\n") == 1

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import secrets
+import stat
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -14,6 +17,8 @@ from npu_kb.errors import NpuKbError
 
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS)
 """What a file system says that knows no links, such as that of a USB stick or of some network shares."""
+_PART = re.compile(r"\.npu-kb-[0-9a-f]{16}\.part")
+_ABANDONED_SECONDS = 3600
 _MEND = "make room, mend its permissions, or give another name"
 
 
@@ -47,6 +52,7 @@ def replacing(path: Path, mode: int = 0o644, *, new: bool = False, synced: bool 
     target = path if new else real(path)
     if not new and target.exists() and not target.is_file():
         raise OSError(errno.EINVAL, "is no regular file")
+    _sweep(target.parent)
     part = target.with_name(f".npu-kb-{secrets.token_hex(8)}.part")
     try:
         with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode), "wb") as file:
@@ -60,6 +66,17 @@ def replacing(path: Path, mode: int = 0o644, *, new: bool = False, synced: bool 
             part.replace(target)
     finally:
         part.unlink(missing_ok=True)
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what writers of this user that were killed long ago left in a folder."""
+    with suppress(OSError), os.scandir(folder) as found:
+        for row in found:
+            if _PART.fullmatch(row.name):
+                status = row.stat(follow_symlinks=False)
+                is_ours = stat.S_ISREG(status.st_mode) and status.st_uid == os.getuid()
+                if is_ours and status.st_mtime < time.time() - _ABANDONED_SECONDS:
+                    Path(row.path).unlink()
 
 
 def real(path: Path) -> Path:

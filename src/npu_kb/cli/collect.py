@@ -5,9 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import signal
 import sys
-from typing import NoReturn
 
 from npu_kb.cli.options import (
     FOUND,
@@ -43,6 +41,7 @@ def run(options: argparse.Namespace) -> int:
     from pathlib import Path
 
     from npu_kb.collect.keep import Request, keep
+    from npu_kb.environment.running import interruptible
     from npu_kb.render.collect import collected_text, end_progress, progress, say
 
     if not Path(options.root).is_dir():
@@ -53,11 +52,10 @@ def run(options: argparse.Namespace) -> int:
 
         if not agrees(say("ask", language(options), path=out)):
             return NONE
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _interrupt)
     request = Request(out, options.log, options.topic, options.since, options.root, options.max_mb)
     try:
-        document = keep(request, load_knowledge(options), os.environ, progress)
+        with interruptible():
+            document = keep(request, load_knowledge(options), os.environ, progress)
     finally:
         end_progress()
     if options.format == "json":
@@ -65,13 +63,6 @@ def run(options: argparse.Namespace) -> int:
     else:
         sys.stdout.write(collected_text(out, document, language(options), colour(options), width()))
     return FOUND
-
-
-def _interrupt(*_: object) -> NoReturn:
-    """End as by Ctrl-C, once: a second one would leave commands running and half an archive behind."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)
-    raise KeyboardInterrupt
 
 
 def _default_name() -> str:

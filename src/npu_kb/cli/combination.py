@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
     kb = chosen_kb(options.kb)
     combination = _combination(options, kb)
     if options.dry_run:
-        sys.stdout.write(tried_text(kb, combination))
+        sys.stdout.write(tried_text(combination))
     else:
         sys.stdout.write(f"{printable(str(add_tried(kb, combination)))}\n")
     return FOUND
@@ -74,6 +74,9 @@ def _pairs(given: list[str], option: str) -> dict[str, str]:
     pairs = [text.partition("=") for text in given]
     if wrong := next((name for name, _, value in pairs if not value), None):
         raise NpuKbError(f"{option} {wrong}: write NAME=VALUE")
+    names = [name for name, _, _ in pairs]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise NpuKbError(f"{option}: {twice} is given twice; give each name once")
     return {name: value for name, _, value in pairs}
 
 

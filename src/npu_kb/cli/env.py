@@ -6,26 +6,35 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from npu_kb.cli.options import FOUND, NONE, add_output, colour, language, load_knowledge, print_json, width
+from npu_kb.cli.options import FOUND, NONE, add_output, colour, language, load_knowledge, print_json, warn, width
 from npu_kb.errors import NpuKbError
 
 if TYPE_CHECKING:
     from npu_kb.environment.snapshot import Snapshot
 
-_ACTIONS = {"show": 0, "save": 1, "compare": 2, "judge": 0}
-"""What can be done, and how many names may follow."""
+_ACTIONS = {"show": (), "save": ("first",), "compare": ("first", "second"), "judge": ()}
+"""What can be done, and the names of files that may follow."""
 _USES = "npu-kb env, npu-kb env save [FILE], npu-kb env compare A B, npu-kb env judge"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "action",
-        nargs="?",
-        choices=[*_ACTIONS],
-        default="show",
-        help="show it (default), save it as JSON, compare two saved ones, or judge whether the versions go together",
+    parser.epilog = (
+        "Exit status: 0 if there is something to say (show, save: anything found; compare: a difference; judge: two "
+        "versions that could be judged, whatever the judgement), 1 if not, 2 for bad usage or input."
     )
-    parser.add_argument("names", nargs="*", metavar="FILE", help="save: the file; compare: the two snapshots")
+    parser.usage = f"npu-kb env [{'|'.join(_ACTIONS)}] [FILE] [FILE] [options]"
+    positionals = (
+        parser.add_argument(
+            "action",
+            choices=[*_ACTIONS],
+            default="show",
+            help="show it (default), save it as JSON, compare two saved ones, or judge if the versions go together",
+        ),
+        parser.add_argument("first", metavar="FILE", help="save: the file; compare: a snapshot"),
+        parser.add_argument("second", metavar="FILE", help="compare: the other snapshot"),
+    )
+    for positional in positionals:
+        positional.required = False  # where nargs says so, options may not stand between them
     parser.add_argument("--all", action="store_true", help="compare also what changes by the minute")
     add_source(parser)
     add_output(parser, ["text", "json"])
@@ -41,8 +50,10 @@ def add_source(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    if len(options.names) > _ACTIONS[options.action] or (options.action == "compare" and len(options.names) < 2):
+    given = tuple(name for name in ("first", "second") if getattr(options, name) is not None)
+    if given != _ACTIONS[options.action] and (options.action, given) != ("save", ()):
         raise NpuKbError(f"env {options.action}: wrong number of files; use {_USES}")
+    _check_order(options)
     if options.action == "compare":
         return _compare(options)
     if options.action == "judge":
@@ -51,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
     if options.action == "save":
         from npu_kb.environment.snapshot import write_snapshot
 
-        name = options.names[0] if options.names else "-"
+        name = options.first or "-"
         write_snapshot(snapshot, name)
         if name != "-":
             from npu_kb.render.environment import saved_text
@@ -62,6 +73,14 @@ def run(options: argparse.Namespace) -> int:
     else:
         _show(snapshot, options)
     return FOUND if snapshot.versions or snapshot.facts or snapshot.chips else NONE
+
+
+def _check_order(options: argparse.Namespace) -> None:
+    """NpuKbError where --from, which takes all words behind it, took what is to be done."""
+    from pathlib import Path
+
+    if action := next((name for name in options.pasted or () if name in _ACTIONS and not Path(name).exists()), None):
+        raise NpuKbError(f"--from: there is no file {action}; to {action}, write `npu-kb env {action} --from FILE`")
 
 
 def _show(snapshot: Snapshot, options: argparse.Namespace) -> None:
@@ -81,7 +100,7 @@ def snapshot_of(options: argparse.Namespace) -> Snapshot:
     if options.pasted:
         from npu_kb.environment.pasted import snapshot_from
 
-        return snapshot_from(options.pasted, options.name)
+        return snapshot_from(options.pasted, options.name, warn)
     import os
     from pathlib import Path
 
@@ -112,10 +131,11 @@ def _compare(options: argparse.Namespace) -> int:
     from npu_kb.environment.snapshot import read_snapshot
     from npu_kb.render.environment import differences_text
 
-    first, second = (read_snapshot(name) for name in options.names)
+    first, second = read_snapshot(options.first), read_snapshot(options.second)
     differences = compare(first, second, options.all)
     if options.format == "json":
         print_json({"schema": "npu-kb/comparison/1", "differences": [row._asdict() for row in differences]})
     else:
-        sys.stdout.write(differences_text(differences, language(options), colour(options), width()))
+        names = (options.first, options.second)
+        sys.stdout.write(differences_text(differences, names, language(options), colour(options), width()))
     return FOUND if differences else NONE

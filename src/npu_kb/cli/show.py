@@ -31,7 +31,7 @@ def run(options: argparse.Namespace) -> int:
     knowledge = load_knowledge(options)
     entry = knowledge.entry(options.id)
     if entry is None:
-        raise NpuKbError(unknown_id(options.id, [e["id"] for e in knowledge.entries()]))
+        raise NpuKbError(unknown_id(options.id, [e["id"] for e in (*knowledge.entries(), *knowledge.signatures())]))
     if entry["id"] != options.id:
         print(f"npu-kb: {options.id} {label('former', language(options))} {entry['id']}", file=sys.stderr)
     document = entry_document(entry, knowledge)

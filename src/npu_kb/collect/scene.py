@@ -16,7 +16,7 @@ from npu_kb.collect.archive import Archive, checksum
 from npu_kb.collect.logfiles import Excerpt, LogFile, excerpt_of, is_binary, read_excerpt
 from npu_kb.collect.plan import KERNEL_LOG, LeftOut, Plan, Step
 from npu_kb.environment.root import Root
-from npu_kb.environment.running import Output, command, missing, reading, together
+from npu_kb.environment.running import Output, Patience, command, missing, reading, together
 from npu_kb.environment.snapshot import Snapshot
 from npu_kb.intake.clean import decode, printable
 from npu_kb.intake.redact import names_in, redact
@@ -26,12 +26,9 @@ SCHEMA = "npu-kb/scene/1"
 MANIFEST = "manifest.json"
 COMMANDS_SECONDS, LOGS_SECONDS = 90.0, 120.0
 """In all; what is not done by then is left out."""
-_COMMAND_SECONDS = 8.0
+_COMMAND_SECONDS = 4.0
 _COMMAND_BYTES, _KERNEL_LOG_BYTES = 1_000_000, 16_000_000
-_AT_ONCE = 8
-_SILENCES = 2
-"""So often a program may give no answer; it is not run again."""
-_FILES = ("/proc/self/limits", "/proc/meminfo", "/proc/sys/vm/max_map_count", "/etc/os-release")
+_LOGS_AT_ONCE = 8
 _MOST_NAMES = 500
 """Of people and machines that one file tells and that are looked for in the others."""
 _CONTROL = re.compile(r"[^\n\t -~\u00a0-\u200a\u2010-\u2027\u2030-\u2060\u2070-\U0010ffff]")
@@ -67,6 +64,7 @@ class Scene:
     def __init__(self, archive: Archive, room: int, names: dict[str, str], progress: Progress) -> None:
         """`room` is for bytes before they are packed; `names` are people and machines to take out everywhere."""
         self._archive, self._room, self._names, self._progress = archive, room, names, progress
+        self.patience = Patience()
         self.taken: list[Taken] = []
         self.left_out: list[LeftOut] = []
 
@@ -74,33 +72,34 @@ class Scene:
         """The facts of the machine, and the files they were read from."""
         self._keep("snapshot.json", "npu-kb env save", _json(snapshot.document()))
 
-    def add_files(self, root: Root, snapshot: Snapshot) -> None:
+    def add_files(self, root: Root, paths: list[str]) -> None:
         """The small files that say versions and limits, each below the command that would print it."""
-        told = {version.source for version in snapshot.versions.values()} | {fact.source for fact in snapshot.facts}
-        paths = [*_FILES, *sorted(source for source in told if source.count("/") > 1 and source not in _FILES)]
         tasks = {path: partial(reading, path, partial(root.read, path)) for path in paths}
         for path, output in together(tasks, time.monotonic() + _COMMAND_SECONDS).items():
             self._keep_output(f"files{path}", f"cat {path}", _Run(output, time.time(), 0.0))
 
     def run(self, plan: Plan, root: Root) -> None:
-        """The commands of a plan, some at once; a program that does not answer is soon left alone."""
+        """The commands of a plan, many at once; a program that does not answer is soon left alone."""
         self.left_out += plan.left_out
-        deadline, silent = time.monotonic() + COMMANDS_SECONDS, Counter[str]()
-        for number, steps in enumerate(_batches(plan.steps, _AT_ONCE)):
-            self._progress(number * _AT_ONCE, len(plan.steps), steps[0].shown)
-            tried = [step for step in steps if silent[step.line.arguments[0]] < _SILENCES]
-            until = min(deadline, time.monotonic() + _COMMAND_SECONDS + 1)
-            runs = together({step.name: partial(_run, step, until, root) for step in tried}, until)
-            for step in steps:
-                why = "no answer" if step in tried else f"{step.line.arguments[0]} gave no answer before"
-                run = runs.get(step.name) or _Run(missing(step.shown, why), time.time(), 0.0)
-                silent[step.line.arguments[0]] += bool(run.output.missing and run.output.missing.why == "no answer")
-                self._keep_output(f"commands/{step.name}.txt", step.shown, run)
+        deadline, begun = time.monotonic() + COMMANDS_SECONDS, [""]
+
+        def run_step(step: Step) -> _Run:
+            begun.append(step.shown)
+            return _run(step, deadline, root, self.patience)
+
+        def tell() -> bool:
+            self._progress(len(begun) - 1, len(plan.steps), begun[-1])
+            return False
+
+        runs = together({step.name: partial(run_step, step) for step in _by_turns(plan.steps)}, deadline, tell)
+        for step in plan.steps:
+            run = runs.get(step.name) or _Run(missing(step.shown, "no answer"), time.time(), 0.0)
+            self._keep_output(f"commands/{step.name}.txt", step.shown, run)
 
     def add_logs(self, logs: list[LogFile]) -> None:
         """The logs in their order, until there is no room or no time left for more."""
         deadline, done = time.monotonic() + LOGS_SECONDS, 0
-        for some in _batches(logs, _AT_ONCE):
+        for some in _batches(logs, _LOGS_AT_ONCE):
             if self._room <= 0 or time.monotonic() > deadline:
                 break
             self._progress(done, len(logs), some[0].name)
@@ -168,14 +167,25 @@ class Scene:
         return redact(text, self._names)
 
 
-def _run(step: Step, deadline: float, root: Root) -> _Run:
+def _by_turns(steps: list[Step]) -> list[Step]:
+    """The first step of each program, then the second ones: one that hangs does not keep the others waiting."""
+    turns = Counter[str]()
+    numbered: list[tuple[int, Step]] = []
+    for step in steps:
+        numbered.append((turns[step.line.arguments[0]], step))
+        turns[step.line.arguments[0]] += 1
+    return [step for _, step in sorted(numbered, key=lambda row: row[0])]
+
+
+def _run(step: Step, deadline: float, root: Root, patience: Patience) -> _Run:
     most = _KERNEL_LOG_BYTES if step.name == KERNEL_LOG else _COMMAND_BYTES
     began, start = time.time(), time.monotonic()
     program, *words = step.line.arguments
     if program == "cat":
         output = _files(step.shown, words, root)
     else:
-        output = command(step.shown, step.line.runnable, _COMMAND_SECONDS, deadline, most)
+        run = partial(command, step.shown, step.line.runnable, _COMMAND_SECONDS, deadline, most)
+        output = patience.ask(program, step.shown, run)
     if not output.missing or output.missing.why == "too long":
         output = output._replace(data=step.line.filtered(output.data))
     return _Run(output, began, time.monotonic() - start)

@@ -45,8 +45,13 @@ def is_setting(name: str) -> bool:
 def assemble(lines: list[Line], given: dict[str, Any] | None = None) -> Snapshot:
     """The snapshot that lines tell, each group of one source by itself; `given` holds fields known otherwise.
 
-    What stands first wins; versions that differ are kept beside it.
+    What stands first wins; versions that differ are kept beside it. Redacted.
     """
+    return redacted(assemble_plain(lines, given))
+
+
+def assemble_plain(lines: list[Line], given: dict[str, Any] | None = None) -> Snapshot:
+    """As `assemble`, not yet redacted."""
     groups = [(source, list(group)) for source, group in groupby(lines, key=lambda line: line.source)]
     facts = _facts(groups)
     fields: dict[str, Any] = {
@@ -58,34 +63,48 @@ def assemble(lines: list[Line], given: dict[str, Any] | None = None) -> Snapshot
         "environment": _settings(lines),
         **(given or {}),
     }
-    return redacted(Snapshot(**fields | {"facts": [*facts, *fields.get("facts", [])]}))
+    return Snapshot(**fields | {"facts": [*facts, *fields.get("facts", [])]})
 
 
 def redacted(snapshot: Snapshot) -> Snapshot:
     """The snapshot without addresses, hosts and users; what the settings say is known to all other texts."""
     settings = [f"{name}={value}" for name, value in snapshot.environment.items()]
     texts = [*settings, *(fact.text for fact in snapshot.facts), *(i.path for i in snapshot.installs),
-             *(c.path for c in snapshot.caches), *(m.detail for m in snapshot.missing)]  # fmt: skip
+             *(c.path for c in snapshot.caches), *(m.detail for m in snapshot.missing),
+             *(fact.subject for fact in snapshot.facts if fact.subject)]  # fmt: skip
     names = names_in("\n".join(texts))
-    plain = _redacted_lines([fact.text for fact in snapshot.facts], names)
-    facts = [
-        fact.model_copy(update={"value": _value(fact, names), "text": plain[fact.text]}) for fact in snapshot.facts
-    ]
+    shown = [text for fact in snapshot.facts for text in (fact.text, fact.subject or "", fact.source)]
+    readings = [reading for version in snapshot.versions.values() for reading in (version, *version.also)]
+    plain = _redacted_lines([*shown, *(reading.source for reading in readings)], names)
+
+    def fact_of(fact: Fact) -> Fact:
+        told = {"value": _value(fact, names), "text": plain[fact.text], "source": plain[fact.source]}
+        return fact.model_copy(update=told | {"subject": fact.subject and plain[fact.subject]})
+
+    def version_of(version: Version) -> Version:
+        also = [other.model_copy(update={"source": plain[other.source]}) for other in version.also]
+        return version.model_copy(update={"source": plain[version.source], "also": also})
+
     return snapshot.model_copy(
         update={
             "environment": dict(redact(text, names).split("=", 1) for text in settings),
-            "facts": facts,
+            "facts": [fact_of(fact) for fact in snapshot.facts],
+            "versions": {name: version_of(version) for name, version in snapshot.versions.items()},
             "installs": [i.model_copy(update={"path": redact(i.path, names)}) for i in snapshot.installs],
             "caches": [c.model_copy(update={"path": redact(c.path, names)}) for c in snapshot.caches],
-            "missing": [m.model_copy(update={"detail": redact(m.detail, names)}) for m in snapshot.missing],
+            "missing": [
+                m.model_copy(update={"what": redact(m.what, names), "detail": redact(m.detail, names)})
+                for m in snapshot.missing
+            ],
         }
     )
 
 
 def _redacted_lines(texts: list[str], names: dict[str, str]) -> dict[str, str]:
-    """{line: the line redacted}, all in one pass."""
+    """{line: the line redacted}, all in one pass; the name of a file may hold a line break."""
     lines = list(dict.fromkeys(texts))
-    return dict(zip(lines, redact("\n".join(lines), names).split("\n"), strict=True)) if lines else {}
+    plain = redact("\n".join(line.replace("\n", " ") for line in lines), names)
+    return dict(zip(lines, plain.split("\n"), strict=True)) if lines else {}
 
 
 def _value(fact: Fact, names: dict[str, str]) -> float | str:
@@ -94,15 +113,15 @@ def _value(fact: Fact, names: dict[str, str]) -> float | str:
 
 def _facts(groups: list[tuple[str, list[Line]]]) -> list[Fact]:
     """The facts of all groups; of a value that several tell, all that the first one says."""
-    facts: dict[tuple[str, str | None], list[Fact]] = {}
+    facts: dict[tuple[str, str | None], dict[Fact, None]] = {}
     for source, lines in groups:
         for name, value, index, subject in intake.read_facts(lines):
             shown: float | str = "unlimited" if isinstance(value, float) and isinf(value) else value
             number, text = lines[index].number, lines[index].text.strip()[:_MOST_CHARS]
             fact = Fact(name=name, value=shown, subject=subject, source=source, line=number, text=text)
-            told = facts.setdefault((name, subject), [])
-            if fact not in told and (not told or told[0].source == source):
-                told.append(fact)
+            told = facts.setdefault((name, subject), {})
+            if not told or next(iter(told)).source == source:
+                told.setdefault(fact)
     return [fact for told in facts.values() for fact in told]
 
 

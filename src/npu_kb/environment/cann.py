@@ -55,7 +55,8 @@ def files_of(root: Root, folder: str) -> list[str]:
     return [path for path in paths if root.exists(path)]
 
 
-def on_library_path(root: Root, settings: Mapping[str, str], folders: list[str]) -> list[str]:
-    """Those of the installations of which LD_LIBRARY_PATH holds libraries."""
+def all_loaded(root: Root, settings: Mapping[str, str], folders: list[str]) -> list[str]:
+    """Those of the installations that the environment loads: by set_env.sh, or by libraries on LD_LIBRARY_PATH."""
     paths = [root.resolve(path) for path in settings.get("LD_LIBRARY_PATH", "").split(":") if path]
+    paths += [folder] if (folder := loaded(root, settings)) else []
     return [folder for folder in folders if any(path == folder or path.startswith(folder + "/") for path in paths)]

@@ -10,10 +10,17 @@ from npu_kb.environment.snapshot import Fact, Snapshot, importance
 
 _MOMENTARY = re.compile(
     r"npu\.(?:power_w|\w*temperature_c|\w+_percent|\w+_used_mb|hugepages_used|process_mb|aicore_current_mhz|bus_id)"
-    r"|hccn\.(?:optical_\w+|counter|ping_\w+|ip|link_up_count)|host\.(?:disk_percent|memory_available_percent|hugepages_free"
-    r"|pci_npu)|asys\.power"
+    r"|hccn\.(?:optical_\w+|counter|ping_\w+|link_up_count)|host\.(?:disk_percent|memory_available_percent"
+    r"|hugepages_free)|asys\.power"
 )
 """Facts that differ from minute to minute, or from machine to machine by nature."""
+
+
+FULL_PERCENT = 90
+"""Of a disk, from which on it is nearly full."""
+_KINDS = {"host": "limits", "hccn": "network", "npu": "devices", "npu_smi": "devices", "driver": "devices",
+          "firmware": "devices", "cann": "devices"}  # fmt: skip
+"""Under which kind facts are told, by what their names begin with."""
 
 
 class Difference(NamedTuple):
@@ -40,9 +47,9 @@ def _sides(first: Snapshot, second: Snapshot) -> Iterator[tuple[str, tuple[dict[
     yield "machine", _pair({"arch": side.arch or "", "container": str(side.container)} for side in both)
     yield "installs", _pair(_installs(side) for side in both)
     facts = [_facts(side.facts) for side in both]
-    for kind, prefixes in (("limits", ("host.",)), ("devices", ("npu.", "npu_smi.", "driver.", "firmware.", "cann.")),
-                           ("network", ("hccn.",))):  # fmt: skip
-        yield kind, _pair({name: value for name, value in side.items() if name.startswith(prefixes)} for side in facts)
+    for kind in ("devices", "limits", "network"):
+        yield kind, _pair({name: value for name, value in side.items() if _kind(name) == kind} for side in facts)
+    yield "full", _full(*both)
     yield "nodes", _pair({n.path: f"{n.mode} {n.owner}" for n in side.devices.nodes} for side in both)
     yield "mounts", _pair({m.target: f"{m.type} {m.options}".strip() for m in side.devices.mounts} for side in both)
     yield "environment", _pair(dict(side.environment) for side in both)
@@ -74,6 +81,22 @@ def _chips(side: Snapshot) -> dict[str, str]:
 
 def _installs(side: Snapshot) -> dict[str, str]:
     return {i.path: f"{i.version or '?'}{' loaded' if i.loaded else ''}" for i in side.installs}
+
+
+def _kind(fact: str) -> str | None:
+    """Under which kind the differences of a fact are told, if they are."""
+    return "devices" if fact.startswith("host.pci_npu") else _KINDS.get(fact.partition(".")[0])
+
+
+def _full(first: Snapshot, second: Snapshot) -> tuple[dict[str, str], dict[str, str]]:
+    """How full the disks are of which one side's is nearly full, and the other's is not."""
+    shares = [
+        {f.subject or "": f.value for f in side.facts if f.name == "host.disk_percent" and isinstance(f.value, float)}
+        for side in (first, second)
+    ]
+    near = [{mount for mount, share in side.items() if share >= FULL_PERCENT} for side in shares]
+    odd = near[0] ^ near[1]
+    return _pair({mount: f"{side[mount]:g}%" for mount in odd if mount in side} for side in shares)
 
 
 def _facts(facts: list[Fact], is_momentary: bool = False) -> dict[str, str]:

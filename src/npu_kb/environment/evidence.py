@@ -53,8 +53,12 @@ def _told(fact: SnapshotFact) -> str:
 
 
 def unsupported(judgements: list[Judgement]) -> list[Judgement]:
-    """Those that say that two versions do not go together, or only with a drawback that can be mended."""
-    return [judgement for judgement in judgements if judgement.is_fault]
+    """Those that say that two versions do not go together, or only with a drawback that can be mended.
+
+    Beside a trial that failed stand those that did not.
+    """
+    failed = any(judgement.is_fault for judgement in judgements if judgement.pair[0] == "tried")
+    return [item for item in judgements if item.is_fault or (failed and item.pair[0] == "tried")]
 
 
 def judged(snapshot: Snapshot, knowledge: Knowledge, seen: dict[str, str] | None = None) -> list[Judgement]:

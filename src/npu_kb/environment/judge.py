@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from npu_kb.diagnosis.applies import COMMANDS
-from npu_kb.environment.mend import change_texts, smallest_change
+from npu_kb.environment.mend import NOT_CHANGED, change_texts, smallest_change
 from npu_kb.environment.names import NAMES, name_of
 from npu_kb.environment.rules import PAIRS, Pair
 from npu_kb.environment.tried import judge_tried
@@ -21,7 +21,8 @@ _MOST_CHARS = 60
 class Judgement(NamedTuple):
     """What is known of two components together; `found` are their versions, None where one is not known.
 
-    The pair ("tried", name) stands for a combination of the ledger that is this one.
+    The pair ("tried", name) stands for a combination of the ledger that is this one: a note, no judgement of a pair.
+    `source` is empty where no source speaks of the two.
     """
 
     pair: tuple[str, str]
@@ -54,7 +55,7 @@ def judge(
         found["chip"] = next(iter(families))
     machine = Machine(families, arch, found, compatibility)
     verdict = _judge(matrix, machine)
-    mend = change_texts(smallest_change(matrix, machine, verdict), found)
+    mend = change_texts(matrix, smallest_change(matrix, machine, verdict), found)
     tried = [Judgement(("tried", name), (None, None), *said) for name, said in judge_tried(matrix, machine)]
     return tried + [_judgement(pair, machine, verdict, knowledge, mend) for pair in PAIRS if _concerns(pair, found)]
 
@@ -89,7 +90,7 @@ def _judgement(pair: Pair, machine: Machine, verdict: Any, knowledge: Knowledge,
     if versions[1] is None:
         return Judgement(names, versions, "unknown", *_missing(pair.right, knowledge), None)
     said = verdict(pair, *versions)
-    wrong = said.state == "unsupported" and pair.right != "chip"
+    wrong = said.state == "unsupported" and pair.right not in NOT_CHANGED
     return Judgement(names, versions, said.state, said.reason, said.source, mend if wrong else said.mend)
 
 

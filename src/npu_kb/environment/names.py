@@ -6,6 +6,7 @@ NAMES = {
     "vllm_ascend": "vLLM-Ascend", "vllm": "vLLM", "torch": "torch", "torch_npu": "torch_npu", "cann": "CANN",
     "python": "Python", "triton_ascend": "triton-ascend", "mindspore": "MindSpore", "mindie": "MindIE",
     "driver": "driver", "firmware": "firmware", "chip": "chip", "mindspeed": "MindSpeed",
+    "kernels": "kernels", "triton": "triton",
 }  # fmt: skip
 NAMES_ZH = {"driver": "驱动", "firmware": "固件", "chip": "芯片"}
 """Those that are called otherwise in Chinese."""

@@ -14,7 +14,17 @@ from npu_kb.environment import cann, scene
 from npu_kb.environment.assemble import assemble, is_setting
 from npu_kb.environment.commandline import parse
 from npu_kb.environment.root import Root
-from npu_kb.environment.running import Cancelled, Output, command, missing, never, reading, together
+from npu_kb.environment.running import (
+    Cancelled,
+    Output,
+    Patience,
+    command,
+    interruptible,
+    missing,
+    never,
+    reading,
+    together,
+)
 from npu_kb.environment.snapshot import HOST, Fact, Install, Missing, Snapshot
 from npu_kb.intake.clean import decode
 from npu_kb.intake.logtext import Line, lines_of
@@ -54,16 +64,22 @@ class _Scene(NamedTuple):
     cann: dict[str, list[str]]
 
 
+@interruptible()
 def probe(
-    knowledge: Knowledge, root: Root, settings: Mapping[str, str], name: str | None = None, cancelled: Cancelled = never
+    knowledge: Knowledge,
+    root: Root,
+    settings: Mapping[str, str],
+    name: str | None = None,
+    cancelled: Cancelled = never,
+    patience: Patience | None = None,
 ) -> Snapshot:
     """The snapshot of this machine; `settings` are its environment variables, `name` is what the user calls it.
 
     `knowledge` has to be the built-in one (`Knowledge.load([])`): what overlays call a read-only command is not run.
-    Stopped, and all commands with it, once `cancelled` says so.
+    Stopped, and all commands with it, once `cancelled` says so. `patience` learns which programs give no answer.
     """
     deadline = time.monotonic() + OVERALL_SECONDS
-    runner = _Runner(knowledge, deadline)
+    runner = _Runner(knowledge, deadline, patience or Patience())
     seen = together({"scene": partial(_observe, root, settings)}, time.monotonic() + _SCENE_SECONDS, cancelled)
     observed = seen.get("scene", _Scene({}, {}))
     outputs = _gather(
@@ -97,8 +113,8 @@ def _observe(root: Root, settings: Mapping[str, str]) -> _Scene:
         *scene.folder_facts(caches),
         Fact(
             name="cann.installs_loaded",
-            value=float(len(cann.on_library_path(root, settings, folders))),
-            source="LD_LIBRARY_PATH",
+            value=float(len(cann.all_loaded(root, settings, folders))),
+            source="environment",
         ),
     ]
     fields = {"container": container, "devices": devices, "caches": caches, "facts": facts}
@@ -107,9 +123,18 @@ def _observe(root: Root, settings: Mapping[str, str]) -> _Scene:
 
 def _file_tasks(root: Root, installed: dict[str, list[str]]) -> dict[str, Callable[[], Output]]:
     """The readings of all files, those of the loaded CANN before those of others."""
-    paths = [path.format(ascend=_driver_folder(root)) for path in _FILES]
-    paths += [path for files in installed.values() for path in files]
+    paths = [*_driver_files(root), *(path for files in installed.values() for path in files)]
     return {path: partial(reading, path, partial(root.read, path)) for path in paths}
+
+
+def files_read(root: Root, settings: Mapping[str, str]) -> list[str]:
+    """The files that a snapshot is read from, as far as they are there."""
+    installed = [path for folder in cann.installs(root, settings) for path in cann.files_of(root, folder)]
+    return [path for path in (*_driver_files(root), *installed) if root.exists(path)]
+
+
+def _driver_files(root: Root) -> list[str]:
+    return [path.format(ascend=_driver_folder(root)) for path in _FILES]
 
 
 def _driver_folder(root: Root) -> str:
@@ -159,9 +184,10 @@ def _is_optional(output: Output) -> bool:
 class _Runner:
     """Commands of kb/commands.yaml, as tasks: those that read only, without the filters behind them."""
 
-    def __init__(self, knowledge: Knowledge, deadline: float) -> None:
+    def __init__(self, knowledge: Knowledge, deadline: float, patience: Patience) -> None:
         self._commands = knowledge.commands()
         self._deadline = deadline
+        self._patience = patience
 
     def tasks(
         self, ids: Iterable[str], words: dict[str, str], families: Collection[str] = ()
@@ -175,7 +201,8 @@ class _Runner:
             run = re.sub(r"<([a-z-]+)>", lambda found: words.get(found[1], found[0]), row["run"])
             if line := parse(run):
                 shown = shlex.join(line.arguments)
-                tasks[shown] = partial(command, shown, line.runnable, _COMMAND_SECONDS, self._deadline)
+                run_it = partial(command, shown, line.runnable, _COMMAND_SECONDS, self._deadline)
+                tasks[shown] = partial(self._patience.ask, line.arguments[0], shown, run_it)
         return tasks
 
 

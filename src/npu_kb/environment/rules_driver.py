@@ -8,9 +8,10 @@ from packaging.specifiers import SpecifierSet
 
 from npu_kb.environment.verdict import GOOD, Machine, Matrix, State, Verdict, listed, say
 from npu_kb.knowledge.base import Document
-from npu_kb.releases import fits_any, lowest, patches, release
+from npu_kb.releases import fits, fits_any, lowest, patches, release
 
 _LABEL = re.compile(r"C\d{2}(?=SPC|B|$)")
+_ONE_RELEASE = "CANN installation guide: toolkit and kernels (ops) packages of one release"
 FILES = "version.info of the driver and install.info of CANN on this machine"
 
 
@@ -66,6 +67,8 @@ def _labels_of(matrix: Matrix, cann: str) -> set[str]:
 def _published(matrix: Matrix, machine: Machine, cann: str, driver: str) -> Verdict:
     """What the rows for this CANN and these chips say together."""
     rows = driver_rows(matrix, machine, cann)
+    if not machine.chips and (scoped := _of_some_chips(rows, cann, driver)):
+        return scoped
     best, others = hdk_of(rows, machine), [name for row in rows for name in row["compatible"]]
     others = [name for name in others if name not in best]
     en = listed([f"{listed(best)} (recommended)", *others] if best else others)
@@ -89,7 +92,20 @@ def _published(matrix: Matrix, machine: Machine, cann: str, driver: str) -> Verd
         "未列出：请比较 /usr/local/Ascend/driver/version.info 与 CANN install.info 中的 compatible_version。",
     )
     known = texts if rows else (f"No driver table for CANN {cann} is published.", f"未找到 CANN {cann} 的驱动配套表。")
-    return say("unknown", (known[0] + look[0], known[1] + look[1]), rows, "" if rows else "kb/matrix/cann_driver.yaml")
+    return say("unknown", (known[0] + look[0], known[1] + look[1]), rows)
+
+
+def _of_some_chips(rows: list[Document], cann: str, driver: str) -> Verdict | None:
+    """Where the chips are not known: that only rows of some products name this driver."""
+    naming = [row for row in rows if any(patches(driver, name) for name in row["recommended"] + row["compatible"])]
+    if not naming or not all(row["chips"] for row in naming):
+        return None
+    products = [row["scope"] for row in naming]
+    texts = (
+        f"Driver {driver} goes with CANN {cann} only on {listed(products)}; the chip is not known: add `npu-smi info`.",
+        f"驱动 {driver} 仅在 {listed(products, '、')} 上与 CANN {cann} 配套；芯片未知，请补充 `npu-smi info` 的输出。",
+    )
+    return say("unknown", texts, naming, about="driver")
 
 
 def driver_rows(matrix: Matrix, machine: Machine, cann: str) -> list[Document]:
@@ -99,9 +115,9 @@ def driver_rows(matrix: Matrix, machine: Machine, cann: str) -> list[Document]:
 
 
 def hdk_of(rows: list[Document], machine: Machine) -> list[str]:
-    """The recommended HDK; 950 products have trains of their own."""
-    own = [row for row in rows if row["chips"]]
-    chosen = own if "950" in machine.chips and own else rows
+    """The recommended HDK; 950 products have trains of their own, which do not count where the chips are not known."""
+    own, general = ([row for row in rows if bool(row["chips"]) == is_own] for is_own in (True, False))
+    chosen = own if "950" in machine.chips and own else rows if machine.chips or not general else general
     return [name for row in chosen for name in row["recommended"]]
 
 
@@ -124,7 +140,7 @@ def cann_python(matrix: Matrix, machine: Machine, cann: str, python: str) -> Ver
     version = release(python)
     if row is None or version is None:
         texts = (f"No source says which Python CANN {cann} allows.", f"未找到 CANN {cann} 支持的 Python 范围。")
-        return say("unknown", texts, [], "CANN installation guides")
+        return say("unknown", texts, [])
     texts = (
         f"CANN {cann} allows Python {row['python']}; Python is {python}.",
         f"CANN {cann} 支持 Python {row['python']}，当前为 {python}。",
@@ -133,4 +149,27 @@ def cann_python(matrix: Matrix, machine: Machine, cann: str, python: str) -> Ver
     if allowed.contains(version, prereleases=True):
         return say("matched", texts, row)
     minor = f"{version.major}.{version.minor}"
-    return say("compatible" if allowed.contains(minor) else "unsupported", texts, row)
+    if not allowed.contains(minor):
+        return say("unsupported", texts, row)
+    beyond = (
+        f"{texts[0]} The guide ends within {minor}, whose patches take the same wheels; no source speaks against it.",
+        f"{texts[1]}指南的上限在 {minor} 系列之内，其各补丁版本使用相同的 wheel，未见不兼容的记录。",
+    )
+    return say("compatible", beyond, row)
+
+
+def python_limit(matrix: Matrix, cann: str, minor: str) -> str | None:
+    """The first patch of a minor version of Python that the guide for this CANN does not allow, if there is one."""
+    name = matrix.cann(cann)
+    ranges = (row["python"] for row in matrix.rows("cann_python") if fits_any(name, row["cann"]))
+    parts = (part.version for part in SpecifierSet(next(ranges, "")) if part.operator == "<")
+    return next((version for version in parts if version.startswith(f"{minor}.")), None)
+
+
+def cann_kernels(matrix: Matrix, machine: Machine, cann: str, kernels: str) -> Verdict:
+    """The kernels (ops) package is of the same release as the toolkit."""
+    texts = (
+        f"The kernels (ops) package must be of the same release as CANN {cann}; it is {kernels}.",
+        f"kernels（ops）包必须与 CANN {cann} 版本相同，当前为 {kernels}。",
+    )
+    return say("matched" if fits(matrix.cann(kernels), matrix.cann(cann)) else "unsupported", texts, [], _ONE_RELEASE)

@@ -108,7 +108,7 @@ def _by_package(matrix: Matrix, driver: str, firmware: str) -> Verdict:
             "Look at Compatibility in `npu-smi info -t board -i 0`.",
             f"没有来源说明驱动 {driver} 接受哪些固件。请看 `npu-smi info -t board -i 0` 中的 Compatibility。",
         )
-        return _with_age(matrix, say("unknown", look, [], _ONE_PACKAGE), driver, firmware)
+        return _with_age(matrix, say("unknown", look, []), driver, firmware)
     texts = (
         f"Driver and firmware belong to one HDK package; the driver is of HDK {driver}, the firmware of {hdk}.",
         f"驱动与固件应来自同一 HDK 包：驱动属于 HDK {driver}，固件属于 {hdk}。",

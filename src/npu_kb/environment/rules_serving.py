@@ -67,7 +67,7 @@ def _unlisted(owner: str, component: str, version: str, row: Document | None) ->
         f"No source says which {other} {one} {version} needs; look at its release notes.",
         f"没有来源说明 {one} {version} 需要哪个 {NAMES_ZH.get(component, other)}，请查其版本说明。",
     )
-    return say("unknown", texts, row or [], "" if row else f"kb/matrix/{owner}.yaml")
+    return say("unknown", texts, [])
 
 
 def _texts(owner: str, component: str, version: str, wanted: str, found: str) -> tuple[str, str]:
@@ -113,6 +113,27 @@ def _is_ruled_out(owner: str, component: str, wanted: list[str], found: str) -> 
     return component in ("torch", "torch_npu", "vllm") and (given.release[:3] not in lines or early)
 
 
+def triton_ascend_triton(matrix: Matrix, machine: Machine, version: str, triton: str) -> Verdict:
+    """Whether the community's triton may be installed beside it."""
+    row = matrix.row("triton_ascend", version)
+    if row is None:
+        texts = (
+            f"No source says whether triton {triton} may stay beside triton-ascend {version}.",
+            f"没有来源说明 triton {triton} 能否与 triton-ascend {version} 共存。",
+        )
+        return say("unknown", texts, [])
+    if row["coexists"]:
+        texts = (f"triton-ascend {version} may stand beside triton.", f"triton-ascend {version} 可与 triton 共存。")
+        return say("matched", texts, row)
+    texts = (
+        f"triton-ascend {version} and triton overwrite each other's files: triton {triton} must not be installed.",
+        f"triton-ascend {version} 与 triton 会互相覆盖文件，不能同时安装 triton {triton}。",
+    )
+    run = f"pip uninstall -y triton triton-ascend && pip install triton-ascend=={version}"
+    mend = {"en": f"Uninstall triton: {run}", "zh": f"卸载 triton：{run}", "run": run}
+    return say("unsupported", texts, row)._replace(mend=mend)
+
+
 def triton_chip(matrix: Matrix, machine: Machine, version: str, chip: str) -> Verdict:
     """Whether a source says that triton-ascend runs on the chip, or that it does not."""
     for row in matrix.rows("chip_fact"):
@@ -128,7 +149,7 @@ def triton_chip(matrix: Matrix, machine: Machine, version: str, chip: str) -> Ve
         f"No source says whether triton-ascend runs on {chip}.",
         f"没有来源说明 triton-ascend 是否支持 {chip}。",
     )
-    return say("unknown", texts, [], "kb/matrix/chip_fact.yaml")
+    return say("unknown", texts, [])
 
 
 def vllm_chip(matrix: Matrix, machine: Machine, version: str, chip: str) -> Verdict:
@@ -136,7 +157,7 @@ def vllm_chip(matrix: Matrix, machine: Machine, version: str, chip: str) -> Verd
     rows = _chip_rows(matrix, chip)
     if not rows:
         texts = (f"No source speaks of vLLM-Ascend on {chip}.", f"没有来源说明 vLLM-Ascend 是否支持 {chip}。")
-        return say("unknown", texts, [], "kb/matrix/chip.yaml")
+        return say("unknown", texts, [])
     support = rows[0]["vllm_ascend"]
     state, en, zh = _SUPPORT.get(support, ("compatible", "runs with limits", "有限支持"))
     extent = f" ({support})" if state == "compatible" else ""

@@ -15,7 +15,7 @@ def torch_npu_torch(matrix: Matrix, machine: Machine, npu: str, torch: str) -> V
     """The first three numbers must be equal."""
     row, given, have = matrix.row("torch_npu", npu), release(npu), release(torch)
     if given is None or have is None:
-        return say("unknown", ("One of the versions cannot be read.", "有一个版本号无法识别。"), [], _OWN_RULE)
+        return say("unknown", ("One of the versions cannot be read.", "有一个版本号无法识别。"), [])
     wanted = row["torch"] if row else _three(given.release)
     texts = (
         f"torch_npu {npu} is built for torch {wanted}; torch is {torch}.",
@@ -34,7 +34,7 @@ def torch_npu_python(matrix: Matrix, machine: Machine, npu: str, python: str) ->
     row, minor = matrix.row("torch_npu", npu), ".".join(python.split(".")[:2])
     if row is None or not (row["python"] or row["aarch64"] or row["x86_64"]):
         texts = (f"Nothing is published about Python for torch_npu {npu}.", f"未找到 torch_npu {npu} 的 Python 配套。")
-        return say("unknown", texts, row or [], "" if row else "PyPI: torch-npu")
+        return say("unknown", texts, [])
     wheels = {arch: row[arch] for arch in ("aarch64", "x86_64") if machine.arch in (None, arch)}
     if not any(wheels.values()):
         texts = (
@@ -122,4 +122,4 @@ def _outside(matrix: Matrix, row: Document | None, windows: list[Document], npu:
         + (f"；其配套为 {paired.replace(', ', '、')}。" if paired else "；其配套未公布。")
         + "请查 TorchNPU 版本说明，并试运行 `import torch_npu` 和一个算子。",
     )
-    return say("unknown", texts, row or [], "" if row else "github.com/Ascend/pytorch COMPATIBILITY.md", "cann")
+    return say("unknown", texts, row if row and paired else [], about="cann")

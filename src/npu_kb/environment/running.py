@@ -8,17 +8,21 @@ import selectors
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import suppress
-from threading import Event, Lock
-from typing import NamedTuple, TypeVar
+from contextlib import contextmanager, suppress
+from threading import Event, Lock, current_thread, main_thread
+from typing import NamedTuple, NoReturn, TypeVar
 
 from npu_kb.environment.snapshot import Missing
 
 _WORKERS = 16
 _MOST_BYTES = 400_000
 _REAPING_SECONDS = 0.2
+_SILENCES = 2
+"""So often a program may give no answer; it is not asked again."""
+_ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _ASKING_SECONDS = 0.1
 """Between two questions whether the answer is still wanted."""
 _QUIET = {"LC_ALL": "C", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1", "PYTHONDONTWRITEBYTECODE": "1"}
@@ -40,6 +44,27 @@ class Output(NamedTuple):
     missing: Missing | None = None
 
 
+class Patience:
+    """Which programs gave no answer so often that they are not asked again in this run."""
+
+    def __init__(self) -> None:
+        self._silences, self._asked = Counter[str](), Counter[str]()
+        self._counting = Lock()
+
+    def ask(self, program: str, source: str, run: Callable[[], Output]) -> Output:
+        """What the program gives; nothing, at once, where asking it is no use any more."""
+        with self._counting:
+            silences = self._silences[program]
+            if silences and silences + self._asked[program] >= _SILENCES:  # those asked at once fall silent at once
+                return missing(source, "no answer")
+            self._asked[program] += 1
+        output = run()
+        with self._counting:
+            self._asked[program] -= 1
+            self._silences[program] += bool(output.missing and output.missing.why == "no answer")
+        return output
+
+
 T = TypeVar("T")
 _running: set[subprocess.Popen[bytes]] = set()
 """The commands of all threads; each is in a session of its own, where Ctrl-C does not reach it."""
@@ -47,6 +72,32 @@ _starting = Lock()
 """Held while a command starts and is entered, so that none is missed when all are ended."""
 _ending = Event()
 """Set when all are ended: no other one starts."""
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Inside, SIGTERM and SIGHUP end this process as Ctrl-C does, once: a second one would leave commands running.
+
+    What is ignored (nohup) stays so; in another thread than the main one nothing changes.
+    """
+    if current_thread() is not main_thread():
+        yield
+        return
+    handlers = {number: signal.getsignal(number) for number in _ENDS}
+    before = {number: handler for number, handler in handlers.items() if handler not in (signal.SIG_IGN, None)}
+    for number in before:
+        signal.signal(number, _interrupt)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _interrupt(*_: object) -> NoReturn:
+    for number in _ENDS:
+        signal.signal(number, signal.SIG_IGN)
+    raise KeyboardInterrupt
 
 
 def never() -> bool:

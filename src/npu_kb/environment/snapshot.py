@@ -21,7 +21,8 @@ COMPONENTS = (
 """The components that explain most failures, in the order in which to look at them."""
 HOST = "<host>"
 """Stands for the machine's name where the user gives none."""
-_MOST_CHARS = 20_000_000
+_FAMILY = "npu-kb/snapshot/"
+_MOST_BYTES = 20_000_000
 
 
 class Part(BaseModel):
@@ -157,14 +158,32 @@ def importance(component: str) -> int:
 
 def read_snapshot(name: str) -> Snapshot:
     """A kept snapshot; `-` is standard input. NpuKbError names what is wrong in the file."""
+    return snapshot_in(read_output(name), name)
+
+
+def read_output(name: str) -> str:
+    """The text of a file of outputs or of a snapshot, in any usual encoding; `-` is standard input."""
     from pathlib import Path
 
-    from npu_kb.importing.files import read_text
+    from npu_kb.importing.files import read_bytes
+    from npu_kb.intake.clean import decode
 
+    return decode(read_bytes(Path(name), _MOST_BYTES))
+
+
+def is_snapshot(text: str) -> bool:
+    """Whether a text means to be a snapshot, of whatever schema, and be it broken."""
+    return text.lstrip().startswith("{") and f'"{_FAMILY}' in text
+
+
+def snapshot_in(text: str, name: str) -> Snapshot:
+    """The snapshot that is the text of the file of this name; NpuKbError names what is wrong in it."""
     try:
-        text = read_text(Path(name), _MOST_CHARS)
         document = json.loads(text)
-        if not isinstance(document, dict) or document.get("schema") != SCHEMA:
+        schema = document.get("schema") if isinstance(document, dict) else None
+        if schema != SCHEMA and str(schema).startswith(_FAMILY):
+            raise NpuKbError(f"{name}: has the unknown schema {schema}; read it with the npu-kb that wrote it")
+        if schema != SCHEMA:
             raise NpuKbError(f"{name}: is no snapshot; write one with `npu-kb env save FILE`")
         return Snapshot.model_validate_json(text)  # which refuses half a character, as json.loads does not
     except ValidationError as error:
@@ -181,7 +200,10 @@ def as_json(snapshot: Snapshot) -> str:
 
 
 def write_snapshot(snapshot: Snapshot, name: str | None) -> None:
-    """Keep the snapshot in a file, replaced only as a whole; without a name, on standard output."""
+    """Keep the snapshot in a file, replaced only as a whole; without a name, on standard output.
+
+    NpuKbError where something else than a snapshot stands in the file.
+    """
     text = as_json(snapshot)
     if name in (None, "-"):
         sys.stdout.write(text)
@@ -193,4 +215,6 @@ def write_snapshot(snapshot: Snapshot, name: str | None) -> None:
     path = Path(str(name))
     if not path.parent.is_dir():
         raise NpuKbError(f"{path}: there is no folder {path.parent}; make it, or give another name")
+    if path.is_file() and (old := read_output(str(path))) and not is_snapshot(old):
+        raise NpuKbError(f"{path}: exists and is no snapshot, so it is not overwritten; give another name")
     write_file(path, text, mend="give another name, or `-` for standard output")

@@ -14,12 +14,15 @@ GOOD = ("matched", "compatible")
 
 
 class Verdict(NamedTuple):
-    """A state with its reason; `mend` where something short of a failure should be mended."""
+    """A state with its reason; `mend` where something should be changed that is no matter of the versions alone."""
 
     state: State
     reason: Texts
     source: str
+    """Empty where no source speaks of the two."""
     mend: Texts | None = None
+    is_indirect: bool = False
+    """Whether it rests on inference alone."""
 
 
 class Machine(NamedTuple):
@@ -76,9 +79,11 @@ def say(
     for row in used:
         if (dispute := row.get("disputed")) and dispute["about"] == about:
             en, zh = f"{en} Sources differ: {dispute['en']}", f"{zh} 来源不一致：{dispute['zh']}"
-    if used and all(row["verified"] == "unverified" for row in used):
+    is_indirect = bool(used) and all(row["verified"] == "unverified" for row in used)
+    if is_indirect:
         en, zh = f"{en} (The source is indirect.)", f"{zh}（来源为间接推断。）"
-    return Verdict(state, {"en": en, "zh": zh}, source or "; ".join(dict.fromkeys(row["source"] for row in used)))
+    told = source or "; ".join(dict.fromkeys(row["source"] for row in used))
+    return Verdict(state, {"en": en, "zh": zh}, told, is_indirect=is_indirect)
 
 
 def listed(releases: Iterable[str], mark: str = ", ") -> str:

@@ -55,7 +55,8 @@ def _files(root: Path, directories: list[Path]) -> list[Path]:
         return [real(root)]
     found = sorted(Path(path) for path, _, _ in walk(str(root)).files)
     own = root.resolve() not in [d.resolve() for d in directories] and _home(root.resolve(), directories) is None
-    return [real(path) for path in (entry_files(root, found) if own else found)]
+    tables = [path for path in found if _holds_signatures(path)]
+    return [real(path) for path in ([*entry_files(root, found), *tables] if own else found)]
 
 
 def _home(path: Path, directories: list[Path]) -> Path | None:
@@ -66,12 +67,11 @@ def _home(path: Path, directories: list[Path]) -> Path | None:
 def _is_shared(path: Path, directories: list[Path]) -> bool:
     """Whether the file is of a kb folder, but no entry and no table of signatures: what many entries rest on."""
     home = _home(path, directories)
-    return home is not None and path.parent != home / FOLDER and not entry_files(home, [path])
+    return home is not None and not _holds_signatures(path) and not entry_files(home, [path])
 
 
-def _hold_signatures(path: Path, directories: list[Path]) -> bool:
-    home = _home(path, directories)
-    return home is not None and path.parent == home / FOLDER
+def _holds_signatures(path: Path) -> bool:
+    return path.parent.name == FOLDER
 
 
 def _select_all(directories: list[Path]) -> Selection:
@@ -99,7 +99,7 @@ def _select_many(files: list[Path], directories: list[Path]) -> Selection:
 
 def _select_few(files: list[Path], directories: list[Path]) -> Selection:
     """As they are now, in the company of what was compiled before they were changed."""
-    listed = [path for path in files if _hold_signatures(path, directories)]
+    listed = [path for path in files if _holds_signatures(path)]
     read = [load_entry(path) for path in files if path not in listed]
     rows = [read_signatures(path) for path in listed]
     problems = [problem for _, found in (*read, *rows) for problem in found]

@@ -34,16 +34,33 @@ class Interest(Protocol):
 def read_logs(names: list[str], interest: Interest, warn: Callable[[str], None] = lambda text: None) -> LogText:
     """All files (`-` is standard input, a folder all files in it) as one log; NpuKbError with the mend if one fails.
 
-    `warn` is told of an archive of which something could not be read, and why.
+    `warn` is told of what could not be read in an archive or a folder, and why.
     """
     lines: list[Line] = []
     for name in names or ["-"]:
         try:
-            for path in files_in(name) if name != "-" and os.path.isdir(name) else [name]:
-                lines += _read_one(path, interest, warn)
+            if name != "-" and os.path.isdir(name):
+                lines += _read_folder(name, interest, warn)
+            else:
+                lines += _read_one(name, interest, warn)
         except OSError as error:
             raise NpuKbError(f"{name}: cannot be read: {error.strerror}; give a readable file or `-`") from None
     return LogText(lines)
+
+
+def _read_folder(folder: str, interest: Interest, warn: Callable[[str], None]) -> list[Line]:
+    """The lines of all files in a folder; of a file that cannot be read it is told why; OSError if none can be."""
+    lines: list[Line] = []
+    fault: OSError | None = None
+    for path in files_in(folder):
+        try:
+            lines += _read_one(path, interest, warn)
+        except OSError as error:
+            fault = error
+            warn(f"left out: {path}: {error.strerror}")
+    if fault and not lines:
+        raise fault
+    return lines
 
 
 def _read_one(name: str, interest: Interest, warn: Callable[[str], None]) -> list[Line]:

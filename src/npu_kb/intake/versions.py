@@ -21,6 +21,7 @@ _READERS: list[tuple[str, str, str]] = [
     ("mindspore", "mindspore", rf"mindspore(?:==|\s+|\s*:\s*| version:?\s*){_V}"),
     ("mindie", "mindie", rf"(?:ascend-)?mindie\s*[:= ]\s*(?:mindie\s*)?{_V}"),
     ("triton", "triton_ascend", rf"triton[-_]ascend(?:==|\s+){_V}"),
+    ("triton", "triton", rf"(?:^|[\s\[\]'\"(,])triton(?:==|\s+){_V}"),
     ("transformers", "transformers", rf"transformers(?:==|\s+|\s+version:?\s*){_V}"),
     ("deepspeed", "deepspeed", rf"deepspeed(?:==|\s+|\s+version:?\s*){_V}"),
     ("mindspeed", "mindspeed", rf"mindspeed(?:==|\s+){_V}"),

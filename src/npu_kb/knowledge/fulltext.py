@@ -52,7 +52,7 @@ _SYNONYM_FACTOR = 0.8
 _TYPO_FACTOR = 0.7
 _COVERAGE_POWER = 0.25
 _NAMED_BONUS = 1000.0
-_GENERAL_BONUS, _FEW_WISHES = 3.0, 4
+_GENERAL_BONUS, _FEW_WISHES = 4.0, 4
 """For each e-fold of links to an entry; it fades with the wishes beyond a few: a long query names what it is about."""
 _BM25_B, _BM25_K1 = 0.75, 4.0
 

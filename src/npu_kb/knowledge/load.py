@@ -103,7 +103,7 @@ def load_entries(directories: list[Path], trusted: bool = False) -> LoadedKnowle
         loaded.checklists.update(_checklists([p for p in paths if p.parent == directory / "checklists"], loaded))
         loaded.matrix.update(read_matrix(directory / "matrix", paths, loaded.problems))
         own = trusted or is_built_in(directory)
-        loaded.signatures.update(_signatures([p for p in paths if p.parent == directory / FOLDER], loaded, own))
+        loaded.signatures.update(_signatures([p for p in paths if directory / FOLDER in p.parents], loaded, own))
         loaded.entries.update(_entries(entry_files(directory, paths), loaded, own))
     _name_double_aliases(loaded)
     loaded.link_problems += [p for item in loaded.checklists.values() for p in _dead_links(item, loaded)]

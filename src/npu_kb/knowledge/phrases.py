@@ -14,6 +14,8 @@ _PRINTED, _SPOKEN_OF = 100.0, 1.0
 
 def with_signatures(hits: list[Hit], query: str, knowledge: Knowledge) -> list[Hit]:
     """The hits; before them the one-line faults that print the query, behind them those that hold all its words."""
+    if (named := knowledge.entry(query.strip())) and "signature" in named:
+        return [_hit(named, _PRINTED), *hits]
     found = knowledge.signatures_with(query.split())
     phrase = squeeze(query)
     printed = [s for s in found if len(phrase) >= _LEAST_PHRASE and _prints(s, phrase)]

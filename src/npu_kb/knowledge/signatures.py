@@ -94,6 +94,8 @@ def read_signatures(path: Path, trusted: bool = False) -> tuple[SignatureTable |
     file, problems = read_yaml(path)
     if file is None:
         return None, problems
+    if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", path.stem):
+        return None, [file.problem((), "its name starts the ids of its rows; use lower-case words joined by -")]
     if not isinstance(file.value, dict) or not isinstance(file.value.get("rows"), list):
         return None, [file.problem(("rows",), "no list of rows; write `rows:` and one `- {text: ...}` per line")]
     try:

@@ -21,6 +21,7 @@ _TEXTS = {
         "zh": "检查了 {facts} 项事实和 {versions} 个版本，未发现问题。",
     },
     "hints": {"en": "Nothing certain. Worth a look:", "zh": "没有确定的问题，可以关注："},
+    "more": {"en": "Also worth a look:", "zh": "另外可以关注："},
     "missing": {"en": "Not read, so nothing is said of it", "zh": "以下内容未能读取，未作判断"},
 }
 
@@ -37,11 +38,14 @@ def doctor_text(
     """First the causes, then the versions; `full` shows every match, and the pairs that go together too."""
     shown = judgements if full else unsupported(judgements)
     page = Page(lang, colour, width)
-    if any(match["verdict"] != "possible" for match in document["matches"]):
-        page.lines += diagnosis_text(document, lang, colour, width, full).rstrip().split("\n")
-    elif document["matches"]:
-        _hints(page, document["matches"])
-    elif not shown:
+    claims = [match for match in document["matches"] if match["verdict"] != "possible"]
+    hints = [match for match in document["matches"] if match not in claims and not (claims and full)]
+    if claims:
+        told = document if full else {**document, "matches": claims}
+        page.lines += diagnosis_text(told, lang, colour, width, full).rstrip().split("\n")
+    if hints:
+        _hints(page, "more" if claims else "hints", hints)
+    if not (claims or hints or shown):
         counts = {"facts": len(snapshot.facts), "versions": len(snapshot.versions)}
         page.paragraph(choose(_TEXTS["well"], lang)[0].format(**counts), 0, "bold")
     if shown:
@@ -55,9 +59,10 @@ def doctor_text(
     return page.text()
 
 
-def _hints(page: Page, matches: list[dict[str, Any]]) -> None:
-    """What may be wrong: title, the line that says it, and where to read on."""
-    page.lines.append(page.style(choose(_TEXTS["hints"], page.lang)[0], "bold"))
+def _hints(page: Page, heading: str, matches: list[dict[str, Any]]) -> None:
+    """What may be wrong, all of it: title, the line that says it, and where to read on."""
+    page.blank()
+    page.lines.append(page.style(choose(_TEXTS[heading], page.lang)[0], "bold"))
     for match in matches:
         for title in choose(match["title"], page.lang):
             page.paragraph(title, 2)

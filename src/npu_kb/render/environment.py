@@ -49,10 +49,12 @@ def snapshot_text(snapshot: Snapshot, lang: str, colour: bool, width: int) -> st
     return page.text()
 
 
-def differences_text(differences: list[Difference], lang: str, colour: bool, width: int) -> str:
-    """What differs, by kind: name, the first side's value, the second's; `-` where a side has none."""
+def differences_text(differences: list[Difference], names: tuple[str, str], lang: str, colour: bool, width: int) -> str:
+    """What the two are called; then what differs, by kind: name, the first side's value, the second's."""
     page = _Sheet(lang, colour, width)
-    if not differences:
+    if differences:
+        page.paragraph(" -> ".join(map(printable, names)), _LABEL_WIDTH, "bold")
+    else:
         page.lines.append(choose(SAME, lang)[0])
     for block in difference_blocks(differences, lang):
         page.block(block)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
-from npu_kb.render.text import choose, clipped, filled
+from npu_kb.environment.compare import FULL_PERCENT
+from npu_kb.render.text import choose, clipped, filled, width_of
 
 if TYPE_CHECKING:
     from npu_kb.environment.compare import Difference
@@ -26,9 +28,8 @@ _ODD = {
 _LIMITS = {
     "host.memlock_kb": ("memlock", " kB"), "host.nofile": ("nofile", ""), "host.max_map_count": ("max_map_count", ""),
     "host.shm_mb": ("/dev/shm", " MB"), "host.hugepages_total": ("hugepages", ""),
-    "host.memory_available_percent": ("memory available", "%"),
+    "host.memory_available_percent": ("memory", "%"),
 }  # fmt: skip
-_FULL_PERCENT = 90
 _SIDE_CHARS = 70
 """Of a value that is compared."""
 _MOST_ALIKE = 3
@@ -58,6 +59,12 @@ _TEXTS = {
     "readonly": {"en": "not writable", "zh": "不可写"},
     "unusable": {"en": "not accessible to this user", "zh": "当前用户无权访问"},
     "commands": {"en": "{program} ({number} commands)", "zh": "{program}（{number} 条命令）"},
+    "absent": {"en": "none", "zh": "无"},
+    "empty": {"en": "empty", "zh": "空"},
+    "no complaint": {"en": "not reported", "zh": "无此项"},
+    "not known": {"en": "not known", "zh": "未知"},
+    "arch": {"en": "architecture", "zh": "架构"},
+    "memory": {"en": "memory available", "zh": "可用内存"},
     "not found": {"en": "not found", "zh": "不存在"},
     "no permission": {"en": "no permission", "zh": "无权限"},
     "no answer": {"en": "no answer in time", "zh": "超时无响应"},
@@ -94,7 +101,7 @@ def snapshot_blocks(snapshot: Snapshot, lang: str, longest: int) -> list[Block]:
         "versions": _rows(_versions(snapshot, lang)),
         "installs": _rows(f"{i.path}  {i.version or '?'}{_mark(i.loaded, 'loaded', lang)}" for i in snapshot.installs),
         "odd": _rows(_odd(snapshot.facts), is_odd=True),
-        "limits": _rows(_limits(snapshot.facts)),
+        "limits": _rows(_limits(snapshot.facts, lang)),
         "full": _rows(_full(snapshot.facts), is_odd=True),
         "nodes": [
             *_rows(
@@ -111,13 +118,39 @@ def snapshot_blocks(snapshot: Snapshot, lang: str, longest: int) -> list[Block]:
 
 
 def difference_blocks(differences: list[Difference], lang: str) -> list[Block]:
-    """What differs, by kind: name, the first side's value, the second's; `-` where a side has none."""
+    """What differs, by kind: name, the first side's value, the second's, in words where a side has none.
+
+    Of long values that begin alike, what differs is shown.
+    """
     kinds: dict[str, list[Row]] = {}
     for row in differences:
-        both = (clipped(side or "-", _SIDE_CHARS) for side in (row.first, row.second))
-        whole = f"{row.name}: {row.first or '-'} -> {row.second or '-'}"
-        kinds.setdefault(row.kind, []).append(Row(f"{row.name}: {' -> '.join(both)}", whole))
+        first, second = (_side(row.kind, row.name, side, lang) for side in (row.first, row.second))
+        name = _say(row.name, lang) if row.kind == "machine" else row.name
+        short = (clipped(text, _SIDE_CHARS) for text in _from_where_they_differ(first, second))
+        kinds.setdefault(row.kind, []).append(Row(f"{name}: {' -> '.join(short)}", f"{name}: {first} -> {second}"))
     return [Block(_say(kind, lang), rows) for kind, rows in kinds.items()]
+
+
+def _side(kind: str, name: str, value: str | None, lang: str) -> str:
+    """What one side says, in words of the language."""
+    if value is None:
+        return _say("no complaint" if kind == "missing" else "absent", lang)
+    if kind == "missing":
+        return _reason(value, lang)
+    if name == "container":
+        return _say({"True": "container", "False": "host"}.get(value, "not known"), lang)
+    if kind == "installs" and value.endswith(" loaded"):
+        return value.removesuffix("loaded") + _say("loaded", lang)
+    return value or _say("empty", lang)
+
+
+def _from_where_they_differ(first: str, second: str) -> tuple[str, str]:
+    """Both, without most of what they begin with alike, where one of them is too long to be shown."""
+    alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))
+    start = alike - _SIDE_CHARS // 3
+    if start <= 0 or max(width_of(first), width_of(second)) <= _SIDE_CHARS:
+        return first, second
+    return f"...{first[start:]}", f"...{second[start:]}"
 
 
 def _rows(texts: Iterable[str], *, is_odd: bool = False) -> list[Row]:
@@ -167,15 +200,19 @@ def _odd(facts: list[Fact]) -> list[str]:
     return [f"{f.name} = {_plain(f.value)}" + (f" [{f.subject}]" if f.subject else "") for f in odd]
 
 
-def _limits(facts: list[Fact]) -> list[str]:
+def _limits(facts: list[Fact], lang: str) -> list[str]:
     told = {fact.name: fact.value for fact in facts}
-    shown = [f"{name} {_plain(told[key])}{unit}" for key, (name, unit) in _LIMITS.items() if key in told]
+    shown = [
+        f"{_say(name, lang) if name in _TEXTS else name} {_plain(told[key])}{unit}"
+        for key, (name, unit) in _LIMITS.items()
+        if key in told
+    ]
     return [", ".join(shown)] if shown else []
 
 
 def _full(facts: list[Fact]) -> list[str]:
     disks = (
-        f for f in facts if f.name == "host.disk_percent" and isinstance(f.value, float) and f.value >= _FULL_PERCENT
+        f for f in facts if f.name == "host.disk_percent" and isinstance(f.value, float) and f.value >= FULL_PERCENT
     )
     return [f"{fact.subject} {_plain(fact.value)}%" for fact in disks]
 

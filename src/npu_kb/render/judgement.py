@@ -29,20 +29,31 @@ _SUMMARIES: dict[str, dict[str, str]] = {
     "compatible": {"en": "These versions go together.", "zh": "这些版本可以一起使用。"},
     "matched": {"en": "These versions are a matched set.", "zh": "这些版本完全配套。"},
     "drawback": {"en": "These versions go together, but with a drawback.", "zh": "这些版本可以一起使用，但有不足。"},
+    "tried": {"en": "These versions were tried before.", "zh": "这一组合有试用记录。"},
     "none": {"en": "No two versions are known that could be judged.", "zh": "没有可供判断的版本组合。"},
 }
+_FAILED = {"en": "Somebody who tried them met a failure: see the ledger.", "zh": "有人试用时遇到失败，见试用记录。"}
 MEND = {"en": "Smallest change", "zh": "最小改动"}
 _TRIED = {"en": "Ledger", "zh": "试用记录"}
+_RESULTS: dict[str, dict[str, str]] = {
+    "unsupported": {"en": "FAILS", "zh": "失败"},
+    "compatible": {"en": "slow", "zh": "较慢"},
+    "matched": {"en": "works", "zh": "可用"},
+}
+"""What a state means of a combination that somebody tried."""
 
 
 def overall(judgements: list[Judgement]) -> str:
-    """The worst state; `none` without judgements."""
-    states = {judgement.state for judgement in judgements}
-    return next((state for state in _STATES if state in states), "none")
+    """The worst state of a pair; `tried` where there are only combinations of the ledger, `none` without judgements.
+
+    What somebody tried is a note beside the pairs: it depends on more than the versions, and may contradict another.
+    """
+    states = {judgement.state for judgement in judgements if judgement.pair[0] != "tried"}
+    return next((state for state in _STATES if state in states), "tried" if judgements else "none")
 
 
 def judgement_document(judgements: list[Judgement]) -> dict[str, Any]:
-    """{"schema", "state": the worst, "mends": each once, "judgements": [{"pair", "found", "state", "reason", ...}]}"""
+    """{"schema", "state": the worst of the pairs, "mends": each once, "judgements": [{"pair", "found", ...}]}"""
     mends = {item.mend["en"]: item.mend for item in judgements if item.mend}
     rows = [{**item._asdict(), "pair": list(item.pair), "found": list(item.found)} for item in judgements]
     return {"schema": SCHEMA, "state": overall(judgements), "mends": [*mends.values()], "judgements": rows}
@@ -63,7 +74,8 @@ def judgement_text(judgements: list[Judgement], lang: str, colour: bool, width: 
         page.paragraph(f"{state_name(row, lang)}  {pair_name(row, lang)}", 0, "bold", STATE_COLOURS[row["state"]])
         for text in choose(row["reason"], lang):
             page.paragraph(text, 2)
-        page.paragraph(source_text(row, lang), 2, "dim")
+        if source := source_text(row, lang):
+            page.paragraph(source, 2, "dim")
     return page.text()
 
 
@@ -73,14 +85,16 @@ def judgement_block(judgements: list[Judgement], lang: str, width: int) -> str:
 
 
 def summary(document: dict[str, Any]) -> dict[str, str]:
-    """What a judgement document comes to, in a sentence."""
+    """What a judgement document comes to, in a sentence; and in another that somebody saw these versions fail."""
     is_good = document["state"] in ("compatible", "matched")
-    return _SUMMARIES["drawback" if is_good and document["mends"] else document["state"]]
+    summed = _SUMMARIES["drawback" if is_good and document["mends"] else document["state"]]
+    failed = any(row["pair"][0] == "tried" and row["state"] == "unsupported" for row in document["judgements"])
+    return {"en": f"{summed['en']} {_FAILED['en']}", "zh": summed["zh"] + _FAILED["zh"]} if failed else summed
 
 
 def state_name(row: dict[str, Any], lang: str) -> str:
-    """What the state of a row of the document is called."""
-    return choose(_STATES[row["state"]], lang)[0]
+    """What the state of a row of the document is called; of the ledger, the result."""
+    return choose((_RESULTS if row["pair"][0] == "tried" else _STATES)[row["state"]], lang)[0]
 
 
 def pair_name(row: dict[str, Any], lang: str) -> str:
@@ -92,5 +106,5 @@ def pair_name(row: dict[str, Any], lang: str) -> str:
 
 
 def source_text(row: dict[str, Any], lang: str) -> str:
-    """What a row rests on."""
-    return f"{label('sources', lang)}{colon(lang)}{row['source']}"
+    """What a row rests on; empty where no source speaks of it."""
+    return f"{label('sources', lang)}{colon(lang)}{row['source']}" if row["source"] else ""
