@@ -28,6 +28,18 @@ LOG = """\
 [rank0]: [ERROR] demo wait timed out on rank 3, ret=507018
 """
 
+SIGNATURES = """\
+component: {en: the demo pump, zh: 演示泵}
+layer: cann
+topic: env-setup
+sources: {line: text as printed by the program}
+next:
+  fill: {en: Fill it., zh: 重新注液。}
+rows:
+- {text: "pump lost its prime", en: The pump runs dry, zh: 泵空转, likely: Air is in it., likely_zh: 有空气。, next: fill,
+   source: line}
+"""
+
 Script = Callable[[Pilot[None]], Awaitable[None]]
 Drive = Callable[..., KnowledgeApp]
 
@@ -98,6 +110,17 @@ def settle() -> Script:
 def shown() -> Callable[[KnowledgeApp], str]:
     """`screen_text`, for tests."""
     return screen_text
+
+
+@pytest.fixture
+def signature_kb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """One-line faults in the knowledge of these tests; the id of the only one."""
+    folder = tmp_path / "signature-kb"
+    shutil.copytree(HERE / "kb", folder)
+    (folder / "signatures").mkdir()
+    (folder / "signatures" / "demo-pump.yaml").write_text(SIGNATURES, "utf-8")
+    monkeypatch.setattr(locations, "builtin_kb_directory", lambda: str(folder))
+    return "demo-pump.pump-lost-its-prime"
 
 
 @pytest.fixture(scope="session")

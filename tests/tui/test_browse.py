@@ -43,6 +43,20 @@ def test_typing_searches_in_both_languages(drive, settle) -> None:
     drive(script)
 
 
+def test_one_line_faults_are_found_and_shown(signature_kb: str, drive, settle, shown: Shown) -> None:
+    async def script(pilot: Pilot[None]) -> None:
+        assert signature_kb not in ids(pilot)
+        line = pilot.app.screen.query_one("#search", Input)
+        line.value = "pump lost its"
+        await settle(pilot)
+        assert ids(pilot)[0] == last_shown(pilot) == signature_kb and "The pump runs dry" in shown(pilot.app)
+        line.value = "layer:hardware pump"
+        await settle(pilot)
+        assert ids(pilot) == []
+
+    drive(script)
+
+
 def test_filters_narrow_and_combine_with_words(drive, settle) -> None:
     async def script(pilot: Pilot[None]) -> None:
         line = pilot.app.screen.query_one("#search", Input)

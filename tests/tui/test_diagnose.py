@@ -406,6 +406,27 @@ def test_feedback_is_kept_and_what_is_not_it_is_set_aside(drive, settle, log_fil
     assert kept == [(ROOT, "wrong", "not it"), (FOLLOWS, "wrong", "a cable"), (ROOT, "right", "")]
 
 
+def test_a_one_line_fault_is_opened_and_reported_like_an_entry(
+    signature_kb: str, drive, settle, tmp_path: Path
+) -> None:
+    (tmp_path / "pump.log").write_text("E pump lost its prime\n")
+
+    async def script(pilot: Pilot[None]) -> None:
+        put_on(pilot, signature_kb)
+        await pilot.press("plus", "enter")
+        await settle(pilot)
+        assert pilot.app.screen.query_one(EntryView).document_id == signature_kb
+        await pilot.press("escape", "d")
+        assert pilot.app.session.set_aside.keys() == {signature_kb}
+
+    drive(script, files=[str(tmp_path / "pump.log")])
+    with Store.open() as store:
+        assert [(row["entry"], row["verdict"]) for row in store.feedback()] == [
+            (signature_kb, "wrong"),
+            (signature_kb, "right"),
+        ]
+
+
 def test_reading_can_be_cancelled(drive, settle, log_file: str, monkeypatch) -> None:
     import threading
 

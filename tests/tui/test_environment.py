@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import threading
 import time
@@ -20,9 +21,11 @@ from npu_kb.environment.running import Stopped as ProbeStopped
 from npu_kb.environment.snapshot import Snapshot
 from npu_kb.environment.tried import add_tried
 from npu_kb.tui.app import KnowledgeApp
+from npu_kb.tui.hand_ticks import HandTicks
 from npu_kb.tui.machines import ThisMachine, free_name, identity, kept_snapshots
 from npu_kb.tui.screens.answer import AnswerDialog
 from npu_kb.tui.session import Stopped
+from npu_kb.tui.state import State
 from npu_kb.tui.widgets.entry_view import EntryView
 
 Shown = Callable[[KnowledgeApp], str]
@@ -80,7 +83,11 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ("name", "first", "texts"),
     [
         ("910a", "some pairs are unknown.", ["2 x 910ProB (910A)", "driver 23.0.6", "! hccn.link = DOWN [1]"]),
-        ("a2", "some pairs are unknown.", ["2 x 910B3 (910B)", "! npu.health = Alarm [1]", "! /home 100%"]),
+        (
+            "a2",
+            "| 1    910B3    | Alarm    | 92.2    37    0    / 0    |",
+            ["2 x 910B3 (910B)", "! npu.health = Alarm [1]", "! /home 100%"],
+        ),
         (
             "a3-container",
             "some pairs are unknown.",
@@ -98,6 +105,20 @@ def test_this_machine_is_judged_and_shown(name: str, first: str, texts: list[str
         shown = "\n".join(items(pilot))
         assert [text for text in texts if text not in shown] == []
         assert items(pilot)[0].endswith(first)
+
+    drive(script)
+
+
+def test_what_the_facts_claim_stands_on_top_and_opens(machine, drive, settle) -> None:
+    machine("a2")
+
+    async def script(pilot: Pilot[None]) -> None:
+        await begin(pilot, settle)
+        assert items(pilot)[0].startswith("LIKELY  A card has an active alarm\n  npu-smi info: | 1")
+        assert "versions" in items(pilot)[1]
+        await pilot.press("enter", "home", "enter")
+        await settle(pilot)
+        assert pilot.app.screen.query_one(EntryView).document_id == "demo-card-alarm"
 
     drive(script)
 
@@ -146,7 +167,7 @@ def test_a_combination_of_the_ledger_stands_above_the_pairs(
     async def script(pilot: Pilot[None]) -> None:
         await begin(pilot, settle)
         await go_to(pilot, settle, "other.json")
-        assert items(pilot)[2].startswith("UNSUPPORTED  Ledger") and "Tried: fails" in items(pilot)[2]
+        assert items(pilot)[2].startswith("FAILS  Ledger") and "Tried: fails" in items(pilot)[2]
 
     drive(script)
 
@@ -156,10 +177,12 @@ def test_typing_into_the_filter_narrows_the_facts_below_their_headings(machine, 
 
     async def script(pilot: Pilot[None]) -> None:
         await begin(pilot, settle)
-        await pilot.press("slash", *"alarm")
-        assert items(pilot) == ["NPUs\n  1: Alarm, 37 C, 92.2 W, 5.2% memory", "Look at\n! npu.health = Alarm [1]"]
+        await pilot.press("slash", *"alarm", "space", *"1")
+        assert items(pilot)[1:] == ["NPUs\n  1: Alarm, 37 C, 92.2 W, 5.2% memory", "Look at\n! npu.health = Alarm [1]"]
         await pilot.press("ctrl+u", *"limits")
         assert len(items(pilot)) == 1 and "nofile 1024" in items(pilot)[0]
+        await pilot.press("ctrl+u", *"frobnicator")
+        assert items(pilot) == ["No line holds these words (Esc clears the filter)."]
         await pilot.press("escape")
         assert len(items(pilot)) > 5
 
@@ -172,15 +195,18 @@ def test_a_machine_is_kept_and_compared_with_another(machine, drive, settle, her
     async def script(pilot: Pilot[None]) -> None:
         await begin(pilot, settle)
         await pilot.press("c")
-        assert any("Mark one machine" in text for text in told(pilot))
-        await pilot.press("s", "enter")
+        assert any("Mark two machines" in text for text in told(pilot))
+        await pilot.press("s")
+        await settle(pilot)
+        assert str(pilot.app.screen.query_one(".title", Static).content).startswith("File to keep the snapshot of This")
+        await pilot.press("enter")
         await settle(pilot)
         await pilot.press("m")
         await go_to(pilot, settle, "other.json")
         await pilot.press("c")
         await settle(pilot)
         assert about(pilot).startswith("This machine -> other.json")
-        assert items(pilot)[0].startswith("Versions\n  driver: 24.1.0 -> -")
+        assert items(pilot)[0].startswith("Versions\n  driver: 24.1.0 -> none")
         assert "  HCCL_SOCKET_IFNAME: eth0 -> eth1" in "\n".join(items(pilot))
         await pilot.press("c")
         assert items(pilot)[0] == "These versions do not all go together."
@@ -201,6 +227,67 @@ def test_alike_machines_have_no_difference(machine, drive, settle, here: Path) -
         await go_to(pilot, settle, "other.json")
         await pilot.press("c")
         assert items(pilot) == ["No difference that matters."]
+
+    drive(script)
+
+
+def test_two_marked_machines_are_compared_and_a_third_mark_replaces_the_first(
+    machine, drive, settle, here: Path
+) -> None:
+    machine("a2")
+    (here / "third.json").write_text((here / "other.json").read_text().replace("2.5.1", "2.6.0"))
+
+    async def script(pilot: Pilot[None]) -> None:
+        await begin(pilot, settle)
+        for name in ("This machine", "other.json", "third.json"):
+            await go_to(pilot, settle, name)
+            await pilot.press("m")
+        await go_to(pilot, settle, "Snapshots")
+        await pilot.press("c")
+        await settle(pilot)
+        assert about(pilot) == "other.json -> third.json" and "torch: 2.5.1 -> 2.6.0" in items(pilot)[0]
+        await pilot.press("c")
+        assert items(pilot)[0].startswith("Snapshots are machines")
+
+    drive(script)
+
+
+def test_marked_files_that_were_not_read_are_read_for_the_comparison(machine, drive, settle, here: Path) -> None:
+    machine({})
+    (here / "broken.json").write_text(GARBAGE["cut.json"])
+
+    async def script(pilot: Pilot[None]) -> None:
+        await begin(pilot, settle)
+        screen = pilot.app.screen
+        screen.marked = ["other.json", "broken.json"]
+        await pilot.press("c")
+        await settle(pilot)
+        assert items(pilot)[0].startswith("Not read: broken.json")
+        screen.marked, screen.compared = ["other.json", ""], ()
+        screen.machines.clear()
+        await pilot.press("c")
+        await settle(pilot)
+        assert items(pilot)[0].startswith("Versions\n")
+
+    drive(script)
+
+
+def test_only_enter_chooses_the_machine_of_the_checklists(machine, drive, settle, here: Path, shown: Shown) -> None:
+    machine("a2")
+
+    async def script(pilot: Pilot[None]) -> None:
+        await begin(pilot, settle)
+        await go_to(pilot, settle, "other.json")
+        await go_to(pilot, settle, "Demo of [bold]checks[/bold]")
+        assert about(pilot).startswith("(o) Facts of: This machine  20") and items(pilot)[1].startswith("[!]")
+        assert "This machine (o)" in shown(pilot.app)
+        await go_to(pilot, settle, "other.json")
+        await pilot.press("enter")
+        assert "other.json (o)" in shown(pilot.app) and "This machine (o)" not in shown(pilot.app)
+        await go_to(pilot, settle, "Checklists")
+        assert items(pilot)[0].startswith("Checklists are held against the machine with (o) in the tree.")
+        await go_to(pilot, settle, "Demo of [bold]checks[/bold]")
+        assert about(pilot) == "(o) Facts of: other.json  2026-01-01T00:00:00Z" and items(pilot)[1].startswith("[ ]")
 
     drive(script)
 
@@ -230,6 +317,7 @@ def test_steps_are_ticked_by_facts_and_by_hand_and_the_ticks_are_kept(
         await pilot.press("e", "enter")
         await settle(pilot)
         await go_to(pilot, settle, "other.json")
+        await pilot.press("enter")
         await go_to(pilot, settle, "Demo of [bold]checks[/bold]")
         assert marks(pilot) == ["[ ]", "[ ]", "[ ]"]  # of another machine
 
@@ -246,7 +334,7 @@ def test_steps_are_ticked_by_facts_and_by_hand_and_the_ticks_are_kept(
     page = (here / "demo.md").read_text()
     assert "- [!] Health is OK.\n  - ticked by hand, but the facts speak against it\n" in page
     assert "- [x] Look at them.\n  - ticked by hand\n" in page
-    assert "1 proved, 1 disproved, 1 ticked by hand, 0 to be looked at by you." in page
+    assert "1 proved, 1 disproved, 1 ticked by hand, 0 to be looked at by you.\n\nFacts of: This machine 20" in page
     drive(take_back)
 
 
@@ -302,7 +390,8 @@ def test_a_damaged_snapshot_is_one_line(name: str, machine, drive, settle, here:
     async def script(pilot: Pilot[None]) -> None:
         await begin(pilot, settle)
         await go_to(pilot, settle, name)
-        assert len(told(pilot)) == 1 and name in told(pilot)[0] and items(pilot) == ["Not read. Press r to read it."]
+        assert told(pilot) == [] and len(items(pilot)) == 1
+        assert items(pilot)[0].startswith(f"Not read: ./{name}: ") and items(pilot)[0].endswith("\n\nr reads it again.")
         await go_to(pilot, settle, "Demo of [bold]checks[/bold]")
         assert items(pilot)[1].startswith("[ ]")
 
@@ -331,13 +420,14 @@ def test_what_cannot_be_written_is_a_message(machine, drive, settle, here: Path)
 
     async def script(pilot: Pilot[None]) -> None:
         await begin(pilot, settle)
-        for path in ("/dev/null/x.json", str(here), str(here / "other.json"), "", "~"):
+        for path in ("/dev/null/x.json", "new/x.json", str(here / "other.json"), "", "~"):
             await pilot.press("s")
             await settle(pilot)
             pilot.app.screen.query_one("#answer", Input).value = path
             await pilot.press("enter")
             await settle(pilot)
         assert len(told(pilot)) == 4 and "2.5.1" in (here / "other.json").read_text()
+        assert "there is no folder new; make it" in told(pilot)[1] and not (here / "new").exists()
 
     drive(script)
 
@@ -365,8 +455,31 @@ def test_damaged_ticks_are_no_error(text: str, machine, drive, settle, tmp_path:
         await begin(pilot, settle)
         await go_to(pilot, settle, "Demo of [bold]checks[/bold]")
         assert items(pilot)[1].startswith("[ ]")
+        await pilot.press("enter", "down", "space")
+        assert items(pilot)[1].startswith("[x]") and "it is kept as" in told(pilot)[-1]
 
     drive(script)
+    aside = tmp_path / "state" / "ticks.damaged.json"
+    assert aside.read_text() == text.replace('"x"', f'"{identity("")}"')
+
+
+def test_ticks_of_two_windows_are_merged(tmp_path: Path) -> None:
+    path = tmp_path / "ticks.json"
+    first, second = HandTicks(path), HandTicks(path)
+    assert first.toggle("m", "demo", "A") and second.toggle("m", "demo", "B") and second.toggle("n", "demo", "C")
+    assert HandTicks(path).of("m", "demo") == ["A", "B"]
+    assert first.toggle("m", "demo", "B")  # which still looks open there
+    assert first.of("m", "demo") == ["A", "B"] and first.of("n", "demo") == ["C"]
+    assert first.toggle("m", "demo", "A") and HandTicks(path).of("m", "demo") == ["B"]
+
+
+def test_pipes_in_the_place_of_kept_files_are_not_waited_for(tmp_path: Path) -> None:
+    for name in ("ticks.json", "tui.json"):
+        os.mkfifo(tmp_path / name)
+    ticks = HandTicks(tmp_path / "ticks.json")
+    assert not ticks.toggle("m", "demo", "A") and not ticks.toggle("m", "demo", "B")
+    assert ticks.of("m", "demo") == ["A", "B"]
+    assert State.load(str(tmp_path / "tui.json")) == State()
 
 
 def test_reading_this_machine_can_be_cancelled_and_begun_again(machine, drive, settle, monkeypatch) -> None:
@@ -385,6 +498,8 @@ def test_reading_this_machine_can_be_cancelled_and_begun_again(machine, drive, s
         while not asked.is_set():
             await pilot.pause(0.01)
         assert "reading ... (Esc cancels)" in about(pilot)
+        await pilot.press("s")
+        assert told(pilot) == ["This machine is still being read."]
         await pilot.press("f2", "f5", "escape")
         await settle(pilot)
         assert "not read" in about(pilot)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -18,6 +20,7 @@ from npu_kb.intake.clean import printable
 from npu_kb.tui import running
 from npu_kb.tui.logfile import TROUBLE, LogFile
 from npu_kb.tui.state import State
+from npu_kb.tui.threads import aside
 from npu_kb.tui.widgets.log_view import cells_from
 
 
@@ -140,3 +143,26 @@ def test_nothing_but_its_command_imports_the_tui() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_thread_that_is_not_waited_for_any_more_holds_nobody_up() -> None:
+    let_go, ended = threading.Event(), threading.Event()
+
+    def work() -> None:
+        let_go.wait(60)
+        ended.set()
+
+    async def main() -> None:
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(aside(work), 0.01)
+
+    asyncio.run(main())
+    assert not ended.is_set()
+    let_go.set()
+    assert ended.wait(60)
+
+
+def test_what_fails_aside_is_raised_where_it_is_waited_for() -> None:
+    with pytest.raises(ZeroDivisionError):
+        asyncio.run(aside(lambda: 1 // 0))
+    assert asyncio.run(aside(lambda: 3)) == 3

@@ -27,7 +27,7 @@ async def browse(pilot: Pilot[None], settle: Callable[..., Awaitable[None]]) -> 
 
 
 async def diagnose(pilot: Pilot[None], settle: Callable[..., Awaitable[None]]) -> None:
-    pass
+    pilot.app.screen.panel.view.go_to(5)  # now that the bar below the log has come, which takes a row of it
 
 
 async def answer(pilot: Pilot[None], settle: Callable[..., Awaitable[None]]) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -19,7 +20,7 @@ from npu_kb.errors import NpuKbError
 from npu_kb.intake.clean import printable
 from npu_kb.intake.logtext import LogText
 from npu_kb.knowledge.base import Knowledge
-from npu_kb.knowledge.fulltext import SearchIndex, open_index
+from npu_kb.knowledge.fulltext import open_index
 from npu_kb.settings import LANGUAGES
 from npu_kb.tui.catalog import Catalog
 from npu_kb.tui.files import write_private
@@ -35,6 +36,7 @@ from npu_kb.tui.screens.registry import SCREENS
 from npu_kb.tui.session import Session
 from npu_kb.tui.state import State
 from npu_kb.tui.themes import PLAIN, THEMES, first_theme
+from npu_kb.tui.threads import aside
 from npu_kb.tui.words import say
 
 
@@ -83,39 +85,35 @@ class KnowledgeApp(App[None]):
     def on_mount(self) -> None:
         self.theme = first_theme(self.state.theme, self.no_color, str(self.console.color_system))
         self.go("diagnose" if self.session.logs else "browse")
-        self._open_index(self.catalog)
+        self._open_index()
         for number in (signal.SIGTERM, signal.SIGHUP):  # leave the terminal as it was, and remember the place
             asyncio.get_running_loop().add_signal_handler(number, self.exit)
 
-    @work(thread=True)
-    def _open_index(self, catalog: Catalog) -> None:
+    @work
+    async def _open_index(self) -> None:
         """Get the full-text index, which may have to be built."""
-        self._index_of(self.knowledge, catalog)
+        await self._index_of(self.knowledge, self.catalog)
 
-    def _index_of(self, knowledge: Knowledge, catalog: Catalog) -> None:
+    async def _index_of(self, knowledge: Knowledge, catalog: Catalog) -> None:
         try:
-            index = open_index(knowledge)
+            catalog.index = await aside(partial(open_index, knowledge))
         except NpuKbError as error:
-            self.call_from_thread(self.tell_error, error)
-        else:
-            self.call_from_thread(self._use_index, catalog, index)
-
-    def _use_index(self, catalog: Catalog, index: SearchIndex) -> None:
-        catalog.index = index
+            self.tell_error(error)
+            return
         for screen in self._place_screens():
             screen.index_came()
 
-    @work(thread=True)
-    def reload(self, entry: str) -> None:
+    @work
+    async def reload(self, entry: str) -> None:
         """Read the knowledge anew, after this entry was written, and show it."""
         try:
-            knowledge = self._load()
+            knowledge = await aside(self._load)
         except NpuKbError as error:
-            self.call_from_thread(self.tell_error, error)
+            self.tell_error(error)
             return
-        catalog = Catalog(knowledge)
-        self.call_from_thread(self._use_knowledge, knowledge, catalog, entry)
-        self._index_of(knowledge, catalog)
+        catalog = await aside(partial(Catalog, knowledge))
+        self._use_knowledge(knowledge, catalog, entry)
+        await self._index_of(knowledge, catalog)
 
     def _use_knowledge(self, knowledge: Knowledge, catalog: Catalog, entry: str) -> None:
         self.knowledge, self.catalog = knowledge, catalog

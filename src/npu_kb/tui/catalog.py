@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from npu_kb.diagnosis.applies import applicability
 from npu_kb.knowledge.base import Knowledge
 from npu_kb.knowledge.fulltext import Hit, SearchIndex
+from npu_kb.knowledge.phrases import with_signatures
 
 Entry = dict[str, Any]
 
@@ -58,12 +59,17 @@ class Catalog:
     """All entries of a knowledge base; the full-text index may come later."""
 
     def __init__(self, knowledge: Knowledge) -> None:
+        self._knowledge = knowledge
         self.entries = list(knowledge.entries())
-        self.by_id = {entry["id"]: entry for entry in self.entries}
+        self._by_id = {entry["id"]: entry for entry in self.entries}
         self.topics = knowledge.topics()
         self.index: SearchIndex | None = None
         self.links = Links(self.entries)
         self.components = frozenset(name for entry in self.entries for name in _components(entry))
+
+    def entry(self, id: str) -> Entry | None:
+        """The entry or one-line fault with this id."""
+        return self._by_id.get(id) or self._knowledge.entry(id)
 
     def counts(self) -> dict[str, Counter[str]]:
         """{layer: {topic: number of entries}}, both in the order of their names."""
@@ -88,10 +94,10 @@ class Catalog:
         return [found for found in self._searched(query.words) if _passes(found.entry, filters)]
 
     def _searched(self, words: str) -> Iterator[Found]:
-        """By the full text; until its index is there, the entries whose id or title holds the words."""
+        """By the full text, with one-line faults; until its index is there, the entries with these words as title."""
         if self.index is not None:
-            hits = self.index.search(words, len(self.entries))
-            return (Found(self.by_id[hit.id], hit) for hit in hits if hit.id in self.by_id)
+            hits = with_signatures(self.index.search(words, len(self.entries)), words, self._knowledge)
+            return (Found(entry, hit) for hit in hits if (entry := self.entry(hit.id)))
         wanted = words.lower()
         return (Found(e, None) for e in self.entries if wanted in " ".join([e["id"], *e["title"].values()]).lower())
 

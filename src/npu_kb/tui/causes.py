@@ -53,6 +53,18 @@ def cause_items(
     return list(_Causes(document, wrong_pairs, set_aside, commands, logs, lang, columns).items())
 
 
+def match_head(match: dict[str, Any], lang: str) -> Text:
+    """How sure a match is, its title, and what explains it."""
+    title = " / ".join(printable(text) for text in choose(match["title"], lang))
+    verdict = choose(VERDICT_NAMES[match["verdict"]], lang)[0]
+    head = Text.assemble((verdict.upper(), _STYLES[match["verdict"]]), "  ", (title, "bold"))
+    if match["severity"] != "fault":
+        head.append(f"  ({choose(SEVERITY_NAMES[match['severity']], lang)[0]})")
+    if match["explained_by"]:
+        head.append(f"\n  {say('caused by', lang)} {match['explained_by']}", "dim")
+    return head
+
+
 class _Causes:
     def __init__(
         self, document: dict[str, Any], wrong_pairs: Sequence[Judgement], set_aside: Collection[str],
@@ -78,12 +90,7 @@ class _Causes:
 
     def _match(self, match: dict[str, Any]) -> Iterator[CauseItem]:
         title = " / ".join(printable(text) for text in choose(match["title"], self.lang))
-        verdict = choose(VERDICT_NAMES[match["verdict"]], self.lang)[0]
-        head = Text.assemble((verdict.upper(), _STYLES[match["verdict"]]), "  ", (title, "bold"))
-        if match["severity"] != "fault":
-            head.append(f"  ({choose(SEVERITY_NAMES[match['severity']], self.lang)[0]})")
-        if match["explained_by"]:
-            head.append(f"\n  {say('caused by', self.lang)} {match['explained_by']}", "dim")
+        head = match_head(match, self.lang)
         if note := feedback_note(match, self.lang):
             head.append(f"\n  {note}", "dim")
         if match["id"] in self.set_aside:

@@ -13,14 +13,17 @@ from npu_kb.render.checklist import MOST_TOLD, STEP_COLOURS, hand_note, is_settl
 from npu_kb.render.environment import SAME
 from npu_kb.render.environment_blocks import Block, Row, difference_blocks, snapshot_blocks
 from npu_kb.render.text import choose
+from npu_kb.tui.causes import match_head
 from npu_kb.tui.entry_items import Item, command_text, effect
 from npu_kb.tui.judgement_items import judgement_items
 from npu_kb.tui.machines import Machine
+from npu_kb.tui.widgets.machine_tree import CHOSEN
 from npu_kb.tui.words import say
 
 _MOST_ROWS = 200
 """Of a block that are shown; the filter looks at all."""
 _LONGEST = 240
+_EVIDENCE = 2
 _INDENT = "    "
 
 
@@ -45,9 +48,19 @@ class Part(NamedTuple):
 
 
 def machine_parts(machine: Machine, lang: str) -> list[Part]:
-    """The judgement on its versions, then its facts as `npu-kb env` groups them."""
-    judged = judgement_items(machine.judgements, lang)
-    return [*(Part("", item) for item in judged), *_parts(snapshot_blocks(machine.snapshot, lang, _LONGEST))]
+    """What `npu-kb doctor` finds, the judgement on its versions, then its facts as `npu-kb env` groups them."""
+    told = (*_findings(machine.findings["matches"], lang), *judgement_items(machine.judgements, lang))
+    return [*(Part("", item) for item in told), *_parts(snapshot_blocks(machine.snapshot, lang, _LONGEST))]
+
+
+def _findings(matches: list[dict[str, Any]], lang: str) -> Iterator[Item]:
+    """What the facts claim, each with the lines that say so; what is only possible where they claim nothing."""
+    claims = [match for match in matches if match["verdict"] != "possible"]
+    for match in claims or matches:
+        shown = match_head(match, lang)
+        for line in match["evidence"][:_EVIDENCE]:
+            shown.append(f"\n  {printable(line['source'])}: {printable(line['text'])[:_LONGEST]}", "red")
+        yield Item(shown, f"{match['id']}: {printable(choose(match['title'], lang)[0])}", match["id"])
 
 
 def difference_parts(first: Machine, second: Machine, lang: str) -> list[Part]:
@@ -65,8 +78,8 @@ def text_parts(text: str) -> list[Part]:
 
 
 def list_parts(checklists: dict[str, Any], lang: str) -> list[Part]:
-    """What each checklist is for."""
-    parts = []
+    """What each checklist is for, below how to choose the machine."""
+    parts = text_parts(say("about checklists", lang, mark=CHOSEN))
     for id, checklist in checklists.items():
         title, when = (printable(choose(checklist[name], lang)[0]) for name in ("title", "when"))
         parts.append(Part("", Item(Text.assemble((title, "bold"), "\n  ", when), id)))
@@ -121,7 +134,10 @@ def counts(document: dict[str, Any]) -> str:
 
 
 def shown_items(parts: list[Part], words: str, lang: str) -> list[Item]:
-    """The items that hold all these words, themselves or in their heading; of each group as many as one can read."""
+    """The items that hold all these words, themselves or in their heading; of each group as many as one can read.
+
+    Where there are none, that is said.
+    """
     wanted = words.lower().split()
     fitting = [part for part in parts if all(word in part.text for word in wanted)] if wanted else parts
     items: list[Item] = []
@@ -131,4 +147,4 @@ def shown_items(parts: list[Part], words: str, lang: str) -> list[Item]:
         items += [part.item(number == 0) for number, part in enumerate(shown[: len(shown) - len(rest)])]
         if rest:
             items.append(Item(Text("  " + say("more rows", lang, count=len(rest)), "dim"), ""))
-    return items
+    return items or [Item(Text(say("none sifted", lang), "dim"), "")]

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from pathlib import Path
 
 from npu_kb.files import put
+
+_MOST_BYTES = 20_000_000
 
 
 def write_private(path: Path, text: str) -> bool:
@@ -15,3 +19,16 @@ def write_private(path: Path, text: str) -> bool:
     except OSError:
         return False
     return True
+
+
+def read_regular(path: Path) -> bytes:
+    """What a file holds; nothing where there is none, and of a pipe or device, which could be waited for for ever."""
+    try:
+        with open(path, "rb", opener=_without_waiting) as file:
+            return file.read(_MOST_BYTES) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else b""
+    except OSError:
+        return b""
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from npu_kb.tui.files import write_private
+from npu_kb.tui.files import read_regular, write_private
+from npu_kb.tui.machines import free_name
 
 Ticked = dict[str, dict[str, list[str]]]
 """{machine: {checklist: [English titles of steps]}}"""
@@ -16,32 +17,57 @@ class HandTicks:
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
-        self._ticked = self._read()
+        self._is_kept = True
+        """Whether the file holds all that was ticked here."""
+        self._ticked, self._is_damaged = self._read()
+        self.aside: Path | None = None
+        """Where the last tick put a damaged file, in place of overwriting it."""
 
     def of(self, machine: str, checklist: str) -> list[str]:
         """The English titles of the steps that were ticked."""
         return self._ticked.get(machine, {}).get(checklist, [])
 
     def toggle(self, machine: str, checklist: str, step: str) -> bool:
-        """Tick a step, or take its tick back; False if that could not be kept."""
-        before = self.of(machine, checklist)
-        after = [title for title in before if title != step] if step in before else [*before, step]
-        self._ticked = {**self._ticked, **self._read()}  # what another window has kept since
-        self._ticked[machine] = {**self._ticked.get(machine, {}), checklist: after}
+        """Tick a step that `of` does not have, or take its tick back; False if that could not be kept."""
+        was_ticked = step in self.of(machine, checklist)
+        if self._is_kept:
+            self._ticked, self._is_damaged = self._read()  # other windows may have ticked since
+        others = [title for title in self.of(machine, checklist) if title != step]
+        after = others if was_ticked else [*others, step]
+        self._ticked = {**self._ticked, machine: {**self._ticked.get(machine, {}), checklist: after}}
+        self._is_kept = self._write()
+        return self._is_kept
+
+    def _write(self) -> bool:
+        """Keep all ticks; a file that is damaged is put aside before."""
+        self.aside = None
+        if self._path and self._is_damaged:
+            aside = free_name(self._path.parent, f"{self._path.stem}.damaged", self._path.suffix)
+            try:
+                self._path.rename(aside)
+            except OSError:
+                return False
+            self.aside, self._is_damaged = aside, False
         return self._path is not None and write_private(self._path, json.dumps(self._ticked, ensure_ascii=False))
 
-    def _read(self) -> Ticked:
-        """What is kept; nothing where that is damaged."""
+    def _read(self) -> tuple[Ticked, bool]:
+        """What can be used of the file, and whether it holds anything else."""
+        data = read_regular(self._path) if self._path else b""
         try:
-            document = json.loads(self._path.read_text("utf-8")) if self._path else {}
-        except (OSError, ValueError, RecursionError):
-            return {}
-        machines = document.items() if isinstance(document, dict) else ()
-        return {
-            machine: {name: list(filter(_is_text, steps)) for name, steps in lists.items() if isinstance(steps, list)}
-            for machine, lists in machines
-            if isinstance(lists, dict)
-        }
+            document = json.loads(data or b"{}")
+        except (ValueError, RecursionError):
+            return {}, True
+        ticked = _usable(document)
+        return ticked, ticked != document
+
+
+def _usable(document: object) -> Ticked:
+    machines = document.items() if isinstance(document, dict) else ()
+    return {
+        machine: {name: list(filter(_is_text, steps)) for name, steps in lists.items() if isinstance(steps, list)}
+        for machine, lists in machines
+        if isinstance(lists, dict)
+    }
 
 
 def _is_text(value: object) -> bool:

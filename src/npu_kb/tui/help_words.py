@@ -22,10 +22,12 @@ HELP: dict[str, tuple[str, str]] = {
         "检查结果与相近条目随输入更新，通过后 ^S 保存为 YAML。",
     ),
     "help environment": (
-        "The machine's versions are judged first: what does not go together stands on top, with the smallest change;"
-        " its facts follow, ! marks what is not as it should be. Checklists are held against the machine shown last;"
-        " Space ticks a step by hand, and what the facts disprove stays [!]. Enter on an entry opens it.",
-        "首先判断版本是否配套：不配套的组合排在最前，并给出最小改动；其后是机器信息，! 表示异常。"
-        "检查清单依据最近显示的机器核对；空格手动勾选步骤，与事实不符的步骤仍显示 [!]。在条目上回车可打开。",
+        "What is wrong with the machine stands on top, as `npu-kb doctor` finds it, then which versions do not go"
+        " together; its facts follow, ! marks what is not as it should be. Enter on a machine holds the checklists"
+        " against it, (o) marks it; Space ticks a step by hand, and what the facts disprove stays [!]. Enter on an"
+        " entry opens it.",
+        "最上方是机器的问题（与 `npu-kb doctor` 相同），其次是不配套的版本；其后是机器信息，! 表示异常。"
+        "检查清单依据在左侧按回车选定的机器核对，以 (o) 标示；"
+        "空格手动勾选步骤，与事实不符的步骤仍显示 [!]。在条目上回车可打开。",
     ),
 }

@@ -54,8 +54,9 @@ def _row(row: Row, lang: str, names_mend: bool) -> Item:
     shown.append_text(Text.assemble("\n  ", prose(reason)))
     if names_mend and row["mend"]:
         shown.append(f"\n  {choose(MEND, lang)[0]}: {printable(choose(row['mend'], lang)[0])}", "bold")
-    shown.append(f"\n  {source}", "dim")
-    return Item(shown, f"{state}: {name}. {reason} {source}")
+    if source:
+        shown.append(f"\n  {source}", "dim")
+    return Item(shown, f"{state}: {name}. {reason} {source}".rstrip())
 
 
 def _good(rows: list[Row], lang: str) -> Item:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from npu_kb.tui.logfile import Cancelled
 from npu_kb.tui.session import Stopped
@@ -27,23 +27,32 @@ _HEAD_BYTES = 200
 
 
 class Machine(NamedTuple):
-    """A machine as it stood, what is judged of its versions, and what its facts tell of each checklist, by id."""
+    """A machine as it stood, and what its facts tell."""
 
     path: str
     """The file it was read from; empty: this machine."""
     snapshot: Snapshot
+    findings: dict[str, Any]
+    """The document of the diagnosis of its facts alone."""
     judgements: list[Judgement]
+    """Which of its versions go together."""
     ticks: dict[str, list[Tick]]
+    """Of each checklist, by id."""
 
     @classmethod
     def of(cls, path: str, snapshot: Snapshot, knowledge: Knowledge) -> Machine:
         """With all that is known of a snapshot."""
-        from npu_kb.environment.evidence import judged
+        from npu_kb.diagnosis.diagnose import diagnose
+        from npu_kb.environment.evidence import judged, known
         from npu_kb.environment.ticks import all_ticks
+        from npu_kb.intake.logtext import LogText
+        from npu_kb.render.document import diagnosis_document
 
         checklists, judgements = knowledge.checklists(), judged(snapshot, knowledge)
         ticks = all_ticks(checklists.values(), snapshot, judgements)
-        return cls(path, snapshot, judgements, dict(zip(checklists, ticks, strict=True)))
+        diagnosis = diagnose(LogText([]), knowledge, suggest=False, known=known(snapshot))
+        findings = diagnosis_document(diagnosis, knowledge)
+        return cls(path, snapshot, findings, judgements, dict(zip(checklists, ticks, strict=True)))
 
     @classmethod
     def in_file(cls, path: str, knowledge: Knowledge) -> Machine:

@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from npu_kb.tui.files import write_private
+from npu_kb.tui.files import read_regular, write_private
 
 _MOST_SEARCHES = 50
 
@@ -33,8 +33,8 @@ class State:
     def load(cls, path: str | None) -> State:
         """The state at `path`; a fresh one where there is none, or none that can be used."""
         try:
-            document = json.loads(Path(path).read_text("utf-8")) if path else {}
-        except (OSError, ValueError, RecursionError):
+            document = json.loads(read_regular(Path(path))) if path else {}
+        except (ValueError, RecursionError):
             document = {}
         state = cls()
         for name, default in asdict(state).items():

@@ -48,7 +48,7 @@ _WORDS: dict[str, tuple[str, str]] = {
     "cancel": ("cancel", "取消"),
     "save": ("save", "保存"),
     "check now": ("check now", "立即检查"),
-    "mark machine": ("mark", "标记"),
+    "mark machine": ("mark two", "标记两台"),
     "compare": ("compare", "对比"),
     "tick": ("tick", "勾选"),
     "export": ("export", "导出"),
@@ -56,7 +56,7 @@ _WORDS: dict[str, tuple[str, str]] = {
     "all pairs": ("all version pairs", "全部版本组合"),
     "copy all": ("copy all", "复制全部"),
     "open item": ("open the entry or command", "打开条目或命令"),
-    "with machine": ("this machine's facts", "计入本机信息"),
+    "with machine": ("+machine", "计入本机"),
     "line start": ("start of line", "行首"),
     "scroll": ("scroll sideways", "左右滚动"),
     # browse
@@ -133,33 +133,43 @@ _WORDS: dict[str, tuple[str, str]] = {
         "正在用只读命令读取，最长 10 秒。",
     ),
     "reading file": ("Reading the file.", "正在读取文件。"),
+    "still reading": ("{name} is still being read.", "正在读取{name}，请稍候。"),
     "not read": ("not read", "未读取"),
     "how to read": ("Not read. Press r to read it.", "尚未读取，按 r 读取。"),
-    "no machine yet": ("Nothing was read here yet (r reads it).", "尚未读取（按 r 读取）。"),
-    "facts of": ("by the facts of: {name}", "依据：{name}"),
+    "read failed": ("Not read: {reason}\n\nr reads it again.", "读取失败：{reason}\n\n按 r 重新读取。"),
+    "no machine yet": ("{name} was not read yet (r reads it).", "{name}尚未读取（按 r 读取）。"),
+    "none sifted": ("No line holds these words (Esc clears the filter).", "没有包含这些关键词的内容（Esc 清除筛选）。"),
+    "facts of": ("Facts of: {name}", "依据：{name}"),
+    "about checklists": (
+        "Checklists are held against the machine with {mark} in the tree. Enter on another machine there chooses it.",
+        "检查清单依据左侧带 {mark} 的机器核对。在左侧另一台机器上按回车即可改选。",
+    ),
+    "chosen machine": ("Checklists are held against: {name}", "检查清单现依据：{name}"),
     "about snapshots": (
         "Snapshots are machines as they stood at one time.\n\ns keeps the one shown.\n"
         "o opens a file that `npu-kb env save` wrote, a file of pasted outputs (npu-smi, pip list, version files), or a"
         " folder of snapshots.\nThose of the working folder are listed too.\n\n"
-        "To compare two: m on the one, c on the other.",
+        "To compare two: m on each of them, then c.",
         "快照记录机器某一时刻的状态。\n\n按 s 保存当前显示的机器。\n"
         "按 o 打开 `npu-kb env save` 保存的文件、粘贴了命令输出的文件（npu-smi、pip list、版本文件），"
         "或快照所在目录。\n"
-        "当前工作目录中的快照也会列出。\n\n对比两台机器：在一台上按 m，在另一台上按 c。",
+        "当前工作目录中的快照也会列出。\n\n对比两台机器：分别按 m 标记，再按 c。",
     ),
     "good pairs": ("Go together: {count}", "配套或兼容：{count}"),
     "more rows": ("... and {count} more; filter with /", "……另有 {count} 行，可按 / 筛选"),
     "nothing told": ("Nothing proved or ticked yet.", "尚无已证实或勾选的步骤。"),
-    "marked machine": ("Marked: {name}. Go to another one and press c.", "已标记：{name}。转到另一台后按 c 对比。"),
+    "marked machine": ("Marked: {name}. Mark another one, then press c.", "已标记：{name}。再标记一台后按 c 对比。"),
+    "marked both": ("Marked: {name}. c compares them.", "已标记：{name}。按 c 对比。"),
     "mark taken": ("No longer marked: {name}", "已取消标记：{name}"),
-    "mark two": (
-        "Mark one machine with m, go to another one, then press c.",
-        "先按 m 标记一台机器，转到另一台后按 c。",
-    ),
+    "mark two": ("Mark two machines with m, then press c.", "先按 m 标记两台机器，再按 c 对比。"),
     "no checklist here": ("Choose a checklist first.", "请先选中一个检查清单。"),
     "no step here": ("Choose a step of a checklist first.", "请先选中检查清单中的一个步骤。"),
+    "ticks aside": (
+        "The file of ticks was damaged: it is kept as {path}.",
+        "勾选记录文件已损坏，原文件另存为 {path}。",
+    ),
     "tick not kept": ("The tick lasts until you quit: it cannot be kept.", "无法保存勾选，退出后失效。"),
-    "save where": ("File to keep the snapshot in; Enter", "快照保存到哪个文件；回车"),
+    "save where": ("File to keep the snapshot of {name} in; Enter", "{name}的快照保存到哪个文件；回车"),
     "export where": ("File to write the checklist to (Markdown); Enter", "检查清单导出到哪个文件（Markdown）；回车"),
     # acting
     "copied": ("Copied (terminal clipboard, OSC 52). Also in {path}", "已复制到终端剪贴板（OSC 52），并写入 {path}"),

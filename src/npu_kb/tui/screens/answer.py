@@ -43,7 +43,7 @@ class AnswerDialog(Dialog):
 
     @on(EntryView.Follow)
     def follow(self, event: EntryView.Follow) -> None:
-        if entry := app_of(self).catalog.by_id.get(event.id):
+        if entry := app_of(self).catalog.entry(event.id):
             self._trail.append(entry_document(entry, app_of(self).knowledge))
             self._show_last()
 

@@ -120,4 +120,5 @@ def key_line(keys: Iterable[Key], lang: str) -> Text:
     for key in keys:
         if key.shown:
             line.append_text(Text.assemble((key.label, "bold reverse"), f" {say(key.name, lang)}  "))
+    line.rstrip()
     return line

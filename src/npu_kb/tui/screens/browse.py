@@ -158,7 +158,7 @@ class BrowseScreen(PlaceScreen):
 
     def show_entry(self, id: str) -> None:
         """Show an entry that need not be in the list."""
-        if entry := app_of(self).catalog.by_id.get(id):
+        if entry := app_of(self).catalog.entry(id):
             self._show(Found(entry, None))
 
     def on_key(self, event: events.Key) -> None:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
 from rich.text import Text
 from textual.widgets import Input
 
+from npu_kb.intake.clean import printable
 from npu_kb.render.checklist import checklist_markdown
+from npu_kb.render.inert import inert
 from npu_kb.render.judgement import judgement_text
 from npu_kb.tui.keys import Key, bindings
 from npu_kb.tui.machines import Machine, free_name, identity
@@ -43,7 +44,8 @@ class EnvironmentScreen(MachineViewScreen):
     def _shown_machine(self) -> Machine | None:
         """The machine that is shown; where it is not there yet, that is said."""
         if (machine := self.machines.get(self.path)) is None:
-            self.notify(self.say("no machine yet"), markup=False)
+            why = "still reading" if self.is_reading(self.path) else "no machine yet"
+            self.notify(self.say(why, name=self.name_of_machine(self.path)), markup=False)
         return machine
 
     def action_sift(self) -> None:
@@ -54,9 +56,9 @@ class EnvironmentScreen(MachineViewScreen):
 
     def _opened(self, path: object) -> None:
         if isinstance(path, str):
-            self.spot = SNAPSHOTS if os.path.isdir(path) else Spot("machine", path)  # noqa: PTH112
+            self.spot, self.compared = SNAPSHOTS if os.path.isdir(path) else Spot("machine", path), ()  # noqa: PTH112
             if self.spot.key:
-                self.path = path
+                self.choose_machine(path)
                 self.read_machine(path)
             self.open(path)
             self.show()
@@ -65,48 +67,60 @@ class EnvironmentScreen(MachineViewScreen):
         if machine := self._shown_machine():
             folder = app_of(self).state_path("snapshots") or Path.cwd()
             name = free_name(folder, time.strftime("%Y-%m-%d-%H%M"), ".json")
-            self._ask_where("save where", name, machine.as_json)
+            question = self.say("save where", name=self.name_of_machine(self.path))
+            self._ask_where(question, name, machine.as_json)
 
     def action_export(self) -> None:
         """Write the checklist as Markdown."""
-        if self.spot.kind != "checklist":
+        if not self._shows_checklist:
             self.notify(self.say("no checklist here"), markup=False)
             return
-        text = partial(checklist_markdown, self.document(self.spot.key), self.lang)
-        self._ask_where("export where", free_name(Path(), self.spot.key, ".md"), text)
+        page = checklist_markdown(self.document(self.spot.key), self.lang)
+        text = f"{page}\n{inert(self.facts_of())}\n"
+        self._ask_where(self.say("export where"), free_name(Path(), self.spot.key, ".md"), lambda: text)
+
+    @property
+    def _shows_checklist(self) -> bool:
+        return self.spot.kind == "checklist" and not self.compared
 
     def _ask_where(self, question: str, name: Path, text: Callable[[], str]) -> None:
         def answered(path: object) -> None:
             if isinstance(path, str) and path.strip():
                 self.write(typed_path(path), text)
 
-        self.app.push_screen(AskDialog(self.say(question), str(name)), answered)
+        self.app.push_screen(AskDialog(question, str(name)), answered)
 
     def action_mark(self) -> None:
-        """Mark the machine that is shown, to compare another one with it; again: take the mark back."""
-        self.marked = None if self.marked == self.path else self.path
-        told = "marked machine" if self.marked is not None else "mark taken"
-        self.notify(self.say(told, name=self.name_of_machine(self.path)), markup=False)
-        self.compared = False
+        """Mark the machine that is shown, to compare it, or take its mark back; a third one replaces the first."""
+        taken, others = self.path in self.marked, [path for path in self.marked if path != self.path]
+        self.marked = others if taken else [*others, self.path][-2:]
+        told = "mark taken" if taken else "marked both" if others else "marked machine"
+        names = [self.path] if taken else self.marked
+        self.notify(self.say(told, name=", ".join(map(self.name_of_machine, names))), markup=False)
+        self.compared = ()
         self.machines_changed()
 
     def action_compare(self) -> None:
-        """Compare the marked machine with the one that is shown; again: show that one."""
-        if self.marked is None or self.marked == self.path:
+        """Compare the marked machines, one alone with the one that is shown; again: show that one."""
+        pair = tuple(dict.fromkeys([*self.marked, self.path]))[:2]
+        if not self.marked or len(pair) < 2:
             self.notify(self.say("mark two"), markup=False)
-        elif self._shown_machine() and self.marked in self.machines:
-            self.spot, self.compared = Spot("machine", self.path), not self.compared
-            self.show()
         else:
-            self.need(self.marked)
+            self.compared = () if self.compared else pair
+            self.need_compared()
+            self.show()
 
     def action_tick(self) -> None:
         """Tick the step under the cursor by hand, or take its tick back."""
-        view, machine = self.query_one(EntryView), identity(self.path)
-        if self.spot.kind != "checklist" or not view.chosen or not view.chosen.key:
+        step, ticks = self.query_one(EntryView).chosen, app_of(self).hand_ticks
+        if not self._shows_checklist or not step or not step.key:
             self.notify(self.say("no step here"), markup=False)
-        elif not app_of(self).hand_ticks.toggle(machine, self.spot.key, view.chosen.key):
+            return
+        if not ticks.toggle(identity(self.chosen), self.spot.key, step.key):
             self.notify(self.say("tick not kept"), severity="warning", markup=False)
+        if ticks.aside:
+            told = self.say("ticks aside", path=printable(str(ticks.aside)))
+            self.notify(told, severity="warning", timeout=12, markup=False)
         self.machines_changed()
 
     def action_read_again(self) -> None:

@@ -29,6 +29,8 @@ class MachinesScreen(PlaceScreen):
         super().__init__()
         self.machines: dict[str, Machine] = {}
         """Those that were read, by file; this one has none."""
+        self.failures: dict[str, str] = {}
+        """Why the others could not be read."""
         self.snapshots: list[str] = []
         """The files that are offered."""
         self._given: list[str] = []
@@ -54,6 +56,7 @@ class MachinesScreen(PlaceScreen):
 
     def read_machine(self, path: str, anew: bool = False) -> None:
         """Read a machine in a thread; of files the one that was asked for last."""
+        self.failures.pop(path, None)
         self._reading = {other for other in self._reading if bool(other) != bool(path)} | {path}
         group = "file" if path else "this"
         self.run_worker(partial(self._read, path, anew), thread=True, exclusive=True, group=group)
@@ -85,7 +88,7 @@ class MachinesScreen(PlaceScreen):
     def _not_read(self, path: str, error: NpuKbError) -> None:
         self._reading.discard(path)
         self.machines.pop(path, None)
-        app_of(self).tell_error(error)
+        self.failures[path] = printable(" ".join(str(error).split()))
         self.machines_changed()
 
     def stop_reading(self) -> bool:
@@ -124,9 +127,12 @@ class MachinesScreen(PlaceScreen):
 
     @work(thread=True, group="write")
     def write(self, path: str, text: Callable[[], str]) -> None:
-        """Write a text into a new file, and say so."""
+        """Write a text into a new file, and say so; of folders only our own is made."""
+        file, own = Path(path), app_of(self).state_path("snapshots")
         try:
-            write_file(Path(path), text(), new=True)
+            if file.parent != own and not file.parent.is_dir():
+                raise NpuKbError(f"{file}: there is no folder {file.parent}; make it, or give another name")
+            write_file(file, text(), new=True)
         except NpuKbError as error:
             self.app.call_from_thread(app_of(self).tell_error, error)
         else:

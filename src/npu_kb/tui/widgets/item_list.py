@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Generic, Protocol, TypeVar
 
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.padding import Padding
 from rich.style import Style
 from rich.text import Text
 from textual.strip import Strip
@@ -21,6 +23,18 @@ class Shown(Protocol):
 T = TypeVar("T", bound=Shown)
 
 
+class _Hanging:
+    """A text of which each line, where it is wrapped, goes on as far in as it begins."""
+
+    def __init__(self, text: Text) -> None:
+        self._lines = text.split(allow_blank=True)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for line in self._lines:
+            indent = len(line.plain) - len(line.plain.lstrip(" "))
+            yield Padding(line[indent:], (0, 0, 0, indent))
+
+
 class ItemList(OptionList, Generic[T]):
     """Items of any length, one below the other; texts are shown literally."""
 
@@ -32,7 +46,7 @@ class ItemList(OptionList, Generic[T]):
         """Show these items, with the cursor on this one."""
         self.items = items
         self.clear_options()
-        self.add_options([Option(item.text) for item in items])
+        self.add_options([Option(_Hanging(item.text)) for item in items])
         if items:
             self.highlighted = min(cursor, len(items) - 1)
 

@@ -21,6 +21,10 @@ class Spot(NamedTuple):
 THIS, SNAPSHOTS, CHECKLISTS = Spot("machine"), Spot("snapshots"), Spot("checklists")
 
 
+CHOSEN = "(o)"
+"""Marks the machine against which checklists are held."""
+
+
 class MachineTree(LabelTree[Spot]):
     """The data of a node is its spot."""
 
