@@ -270,3 +270,37 @@ def test_a_picture_that_cannot_be_drawn_is_told_before_or_beside_the_answer(two_
     (two_ranks / "file").write_text("")
     status, out, err = run("cluster", str(two_ranks), "--plot", str(two_ranks / "file" / "x.svg"))
     assert status == 2 and out.startswith("FIRST FAULT") and "is no folder" in err
+
+
+def test_very_many_runs_without_a_fault_are_told_in_linear_time(knowledge: Knowledge) -> None:
+    rows: list[Row] = [
+        SourceSummary(f"n1/plog/plog-{n + 1}_20251024111652406.log", 9, 9, n * 9e3, n * 9e3 + 60, 0, "")
+        for n in range(20_000)
+    ]
+    assert story_of(rows, knowledge).faults == []
+
+
+def test_ranks_that_all_others_miss_are_told_in_time(knowledge: Knowledge) -> None:
+    world = 1_000
+    missing = ",".join(map(str, range(world // 2, world)))
+    rows: list[Row] = [member(rank, world) for rank in range(world // 2)]
+    rows += [Clue(f"n1/rank_{rank}.log", 2, 1e9, "missing", {"ranks": missing}, "x") for rank in range(world // 2)]
+    faults = story_of(rows, knowledge).faults
+    assert [fault.parties[0].rank for fault in faults[:2]] == [500, 501]
+    assert {len(fault.named_by) for fault in faults} == {world // 2}
+
+
+def test_an_entry_that_no_knowledge_can_have_is_told_in_one_line(tmp_path: Path, run: Run) -> None:
+    seen = Observation("a.log", 1, 0, 1e9, "quux", "certain", "x", {}, 1, 1, 1e9)
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(to_json_lines([seen])).replace("quux", "\\ud800"))
+    status, _, err = run("merge", str(path))
+    assert (status, err.count("\n")) == (2, 1)
+    assert "a.jsonl:2: is no row of a scan (entry is no name)" in err
+
+
+def test_a_server_with_an_escape_sequence_is_not_believed(knowledge: Knowledge) -> None:
+    values = {"server": "\x1b[31mn2", "device": "1", "why": "Heartbeat Lost", "arrival": ""}
+    rows: list[Row] = [member(1, 4), Clue("n1/rank_1.log", 2, 1e9, "accuses", values, "x")]
+    assert "\x1b" not in timeline_svg(cluster_document(story_of(rows, knowledge), knowledge))
+    assert story_of(rows, knowledge).faults == []

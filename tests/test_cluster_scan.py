@@ -6,9 +6,13 @@ import gzip
 import importlib.util
 import json
 import os
+import signal
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -21,6 +25,7 @@ from npu_kb.cluster.engines import AhoCorasick, Engine, Hyperscan
 from npu_kb.cluster.observation import Observation, Row, SourceSummary, from_json_lines, to_json_lines
 from npu_kb.cluster.progress import progress_text
 from npu_kb.cluster.scan import scan
+from npu_kb.errors import NpuKbError
 
 Run = Callable[..., tuple[int, str, str]]
 FAULT = "ImportError: libhccl.so: cannot open shared object file: No such file or directory"
@@ -212,6 +217,74 @@ def test_a_killed_process_is_told_in_one_line(tmp_path: Path, monkeypatch: pytes
     status, _, err = run("scan", str(tmp_path), "--jobs", "2")
     assert status == 2
     assert err.startswith("npu-kb: a process of the scan was killed near ") and err.count("\n") == 1
+
+
+def test_a_process_killed_before_it_is_given_more_is_told_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Broken(ThreadPoolExecutor):
+        def submit(self, *_: object, **__: object) -> Any:  # type: ignore[override]
+            raise BrokenProcessPool
+
+    (tmp_path / "a.log").write_text("noise\n")
+    with Broken() as pool, pytest.raises(NpuKbError, match=r"a process of the scan was killed near .*a.log"):
+        list(scan([str(tmp_path)], [], pool=pool))
+
+
+def test_processes_end_with_the_one_that_began_them(tmp_path: Path) -> None:
+    """However that ended: here by a signal that nobody can handle."""
+    report, read = os.pipe()[::-1]
+    if not (parent := os.fork()):
+        os.close(read)
+        with scanning._own_pool(1) as pool:
+            os.write(report, b"%d" % pool.submit(os.getpid).result())
+            os.kill(os.getpid(), signal.SIGKILL)
+    os.close(report)
+    os.waitpid(parent, 0)
+    with os.fdopen(read, "rb") as pipe:
+        assert pipe.read().isdigit()  # ends when the last process that holds the pipe does
+
+
+@pytest.mark.parametrize("place", ["start", "end"])
+def test_nul_bytes_make_no_log_binary(place: str, tmp_path: Path, knowledge: Knowledge) -> None:
+    nuls = b"\0" * 200_000
+    line = f"{FAULT}\n".encode()
+    (tmp_path / "a.log").write_bytes(nuls + line if place == "start" else line + nuls)
+    assert ENTRY in {match.entry["id"] for match in diagnose((tmp_path / "a.log").read_bytes(), knowledge).claims}
+    (row,) = observations(list(scan([str(tmp_path)], [])))
+    assert (row.line, row.text) == (1, FAULT)
+
+
+def test_a_one_line_fault_is_not_told_again_where_an_entry_claims_its_line(
+    tmp_path: Path, write_entry: Callable[..., Path]
+) -> None:
+    text = "hccl aicpu task error is local mem error"
+    write_entry("frobnicator", f"- text: 'frobnicator: {text}'")
+    log = tmp_path / "a.log"
+    log.write_text(noisy({70: f"frobnicator: {text}", 100: "frobnicator"}))
+    told = [
+        [row.entry for row in scan([str(log)], kb) if isinstance(row, Observation)]
+        for kb in ([], [str(tmp_path / "kb")])
+    ]
+    assert told == [["runtime-tasks.hccl-aicpu-task-error-is-local-mem-error"], ["frobnicator"]]
+
+
+@pytest.mark.parametrize("space", ["  ", "\t"])
+def test_other_white_space_than_the_knowledge_has_does_no_harm(space: str, tmp_path: Path) -> None:
+    (tmp_path / "a.log").write_text("hccl aicpu task error is local mem error\n".replace(" ", space))
+    assert observations(list(scan([str(tmp_path)], [])), "runtime-tasks.hccl-aicpu-task-error-is-local-mem-error")
+
+
+def test_a_code_is_found_however_the_words_before_it_are_spaced(tmp_path: Path) -> None:
+    (tmp_path / "a.log").write_text("failed to get device health:ret code: -8010,health code: 4\n")
+    assert observations(list(scan([str(tmp_path)], [])), "dcmi-message-to-device-failed")
+
+
+def test_a_regex_without_a_literal_is_looked_for_near_the_others(tmp_path: Path) -> None:
+    text = "INFO device: npu:0, world size: 1\nPackageNotFoundError: No package metadata was found for auto-gptq"
+    (tmp_path / "a.log").write_text(noisy({100: text}))
+    (row,) = observations(list(scan([str(tmp_path)], [])), "gptq-awq-libraries-not-for-npu")
+    assert (row.verdict, row.line) == ("certain", 100)
 
 
 def test_scan_writes_rows_that_can_be_read_back(tmp_path: Path, run: Run) -> None:

@@ -187,3 +187,26 @@ def test_all_that_stands_before_a_cut_is_read(tmp_path: Path, pack: Callable[[by
     whole = AsFarAsGood(log.stream)
     assert whole.read(10_000_000) == noise + LINE
     assert whole.trouble.endswith(" cut off")
+
+
+@pytest.mark.parametrize("kind", [tarfile.GNUTYPE_LONGNAME, tarfile.XHDTYPE, tarfile.XGLTYPE])
+def test_a_tar_header_that_would_fill_the_memory_is_not_read(kind: bytes, tmp_path: Path) -> None:
+    header = tarfile.TarInfo("././@LongLink")
+    header.type, header.size = kind, 1 << 30
+    (tmp_path / "a.tar").write_bytes(
+        tar_of({"first.log": LINE})[:1024] + header.tobuf(tarfile.GNU_FORMAT) + b"a" * 200_000
+    )
+    assert contents(tmp_path) == {
+        "a.tar!first.log": LINE.decode(),
+        "a.tar": "<tar header of more than 65536 bytes>",
+    }
+
+
+def test_a_sparse_member_is_not_expanded(tmp_path: Path) -> None:
+    member = tarfile.TarInfo("sparse.log")
+    member.type = tarfile.GNUTYPE_SPARSE
+    header = bytearray(member.tobuf(tarfile.GNU_FORMAT))
+    header[483:495] = b"%011o\0" % (1 << 32)
+    header[148:156] = b"%06o\0 " % sum([*header[:148], *b" " * 8, *header[156:]])
+    (tmp_path / "a.tar").write_bytes(bytes(header) + tar_of({"next.log": LINE}))
+    assert contents(tmp_path) == {"a.tar!sparse.log": "<sparse>", "a.tar!next.log": LINE.decode()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -80,6 +81,7 @@ def run(options: argparse.Namespace) -> int:
     from npu_kb.cluster.observation import to_json_lines
 
     load_knowledge(options)  # tells what is wrong with it, once
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # leaves no half-written file, as Ctrl-C
     tally = Tally()
     rows = selected_rows(options)
     first = next(rows, None)  # a path that is not there is told before anything is written

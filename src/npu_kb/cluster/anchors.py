@@ -14,7 +14,7 @@ from npu_kb.cluster.needles import Needle, Needles
 
 LEVELS = (b"[error]", b"- error -", b"\nerror ", b"\nerror:")
 """Anchors of lines that were written as errors: plog, Python logging, vLLM."""
-_SHORT = 6
+_SHORT = 4
 """Bytes; an anchor shorter than this costs more than it tells."""
 _COMMON = 16_000
 """A word that stands more often than once in so many bytes gives way to a piece of the phrase, with its spaces."""
@@ -35,7 +35,7 @@ class Anchors(NamedTuple):
     passed_over: frozenset[int]
     """Needles without an anchor, too common or too short: they count as seen, and are looked for near others."""
     in_company: frozenset[int]
-    """Needles whose rules have such others too, so that the lines around them are wanted."""
+    """Needles whose rules have such others too, or a regex without a needle: the lines around them are wanted."""
 
 
 def anchors_of(needles: Needles, sample: bytes) -> Anchors:
@@ -52,7 +52,8 @@ def anchors_of(needles: Needles, sample: bytes) -> Anchors:
     for number, anchor in enumerate(chosen):
         if number not in dull:
             found[anchor] = (*found.get(anchor, ()), number)
-    company = {n for rule in needles.rules if not rule.needles.isdisjoint(dull) for n in rule.needles - dull}
+    wanting = [rule for rule in needles.rules if rule.needs_lines_around or not rule.needles.isdisjoint(dull)]
+    company = {n for rule in wanting for n in rule.needles - dull}
     return Anchors(found, frozenset(dull), frozenset(company))
 
 

@@ -178,7 +178,8 @@ def is_sound(clue: Clue) -> bool:
     numbers = numbers and all(len(rank) <= _DIGITS and int(rank) <= _MOST_RANKS for rank in listed_ranks)
     zone = re.fullmatch(r"none|-?\d{1,6}", values.get("zone", "none"))
     listed = "listed" not in values or all(name in values for name in ("rank", "device", "server"))
-    return bool(enough and numbers and zone and listed) and all(
+    plain = all(value.isprintable() for value in values.values())
+    return bool(enough and numbers and zone and listed and plain) and all(
         int(values.get(name, 0)) <= _MOST_RANKS for name in ("rank", "world")
     )
 

@@ -82,10 +82,10 @@ def _blocks(knowledge: Knowledge, entry: str) -> list[dict[str, Any]]:
 
 
 def _scene(rule: Rule, block: dict[str, Any], seen: Sightings, probe: Probe, knowledge: Knowledge) -> Scene:
-    """What the rule is judged in: the lines of its needles; if some have no anchor, the lines near the others too."""
+    """What the rule is judged in: the lines of its needles; if those cannot tell all, the lines near them too."""
     lines = _lines(seen, rule.needles | rule.ruling_out)
     near: dict[int, Seen] = {}
-    if rule.needles & probe.anchors.passed_over:
+    if rule.needs_lines_around or rule.needles & probe.anchors.passed_over:
         around = {number + step for number in lines for step in range(-NEAR, NEAR + 1)}
         near = {number: Seen(number, 0, seen.near[number], None) for number in around & seen.near.keys()}
     log = LogText(list(_with_gaps([line for _, line in sorted({**near, **lines}.items())])))

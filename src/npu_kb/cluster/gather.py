@@ -44,7 +44,7 @@ def _told_together(rows: Iterable[Row], is_benign: Callable[[str], bool]) -> Ite
     most, kept = _MOST_OF_A_GROUP, 0
     for source, of_one in groupby(rows, attrgetter("source")):
         own = list(of_one)
-        whose = frozenset(_meaning(row) for row in own if _tells_whose(row))
+        whose = frozenset(_meaning(row) for row in own if tells_whose(row))
         key = source[: max(map(source.rfind, "/!")) + 1], names_of(source), whose
         group = groups.setdefault(key, _LogsAlike())
         kept -= len(group.told)
@@ -74,7 +74,7 @@ class _LogsAlike:
         self._sources.add(hash(source))
         for row in rows:
             if not isinstance(row, SourceSummary):
-                into = self._whose if _tells_whose(row) else self.told
+                into = self._whose if tells_whose(row) else self.told
                 into[_meaning(row)] = min(row, into.get(_meaning(row), row), key=_when)
             elif is_new:
                 self._read[row.skipped] = _sum(row, self._read.get(row.skipped))
@@ -102,7 +102,8 @@ class _LogsAlike:
             yield from (clue._replace(source=source) for clue in self._whose.values())
 
 
-def _tells_whose(row: Row) -> TypeGuard[Clue]:
+def tells_whose(row: Row) -> TypeGuard[Clue]:
+    """Whether a row says whose a log is, and nothing of what happened."""
     return isinstance(row, Clue) and row.tells in ("member", "host", "stamp")
 
 

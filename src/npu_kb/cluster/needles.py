@@ -6,6 +6,7 @@ To collect them takes a second or more, so they are kept in the cache of the use
 from __future__ import annotations
 
 import marshal
+import re
 import sys
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
@@ -20,13 +21,15 @@ from npu_kb.knowledge.base import Knowledge
 from npu_kb.patterns import fixed_parts, required_run, squeeze
 from npu_kb.version import __version__
 
-FORMAT = 1
+FORMAT = 2
 """Changes with what is kept."""
 _KEPT = 4
 """Of several versions of the knowledge, the latest."""
 _FILE = "needles"
-_WORD, _LONGEST = 8, 12
-"""Bytes: a word that is long enough to be an anchor by itself; the longest anchor."""
+_WORD, _SHORT_WORD, _LONGEST = 8, 4, 12
+"""Bytes: a word that is a good anchor, one that will do where there is none; the longest anchor."""
+_NEGATIVE = re.compile(rb"-\d{4,11}")
+"""A code that is rare by itself, and the same however the words before it are spaced."""
 
 
 class Needle(NamedTuple):
@@ -35,7 +38,7 @@ class Needle(NamedTuple):
     literal: bytes
     """Squeezed."""
     pieces: tuple[bytes, ...]
-    """What may be its anchor, in lower case: ends of its long words."""
+    """What may be its anchor, in lower case: ends of its words, so that other white space in a log does no harm."""
     phrase: bytes
     """Its end in lower case, with the spaces that are written there."""
 
@@ -50,6 +53,8 @@ class Rule(NamedTuple):
     """Of each group at least one needle has to be seen."""
     ruling_out: frozenset[int]
     """Needles that may tell against it."""
+    needs_lines_around: bool
+    """Whether a regex of it has no literal to look for."""
 
     @property
     def needles(self) -> frozenset[int]:
@@ -151,7 +156,8 @@ class _Collector:
         codes = [self._code(key) for _, key in block["code"]]
         singles = [frozenset({needle}) for needle in [*texts, *regexes, *codes] if needle is not None]
         if groups := (*singles, *([frozenset(some)] if some else [])):
-            self.rules.append(Rule(id, number, groups, frozenset(self._texts("none", written, block))))
+            has_vague_regex = not all(literal for literal, _ in block["regex"])
+            self.rules.append(Rule(id, number, groups, frozenset(self._texts("none", written, block)), has_vague_regex))
 
     def _texts(self, kind: str, written: dict[str, Any], block: dict[str, Any]) -> list[int]:
         return [
@@ -170,14 +176,16 @@ class _Collector:
         if key not in self._numbers:
             self._numbers[key] = len(self.needles)
             phrase = written.strip().encode().lower()[-_LONGEST:]
-            self.needles.append(Needle(key, tuple(_ends_of_words(written)) or (phrase,), phrase))
+            code = _NEGATIVE.findall(written.encode())
+            pieces = code or [*_ends_of_words(written, _WORD)] or [*_ends_of_words(written, _SHORT_WORD)] or [phrase]
+            self.needles.append(Needle(key, tuple(pieces), phrase))
         return self._numbers[key]
 
 
-def _ends_of_words(text: str) -> Iterator[bytes]:
-    """The two ends of each long word, in lower case."""
+def _ends_of_words(text: str, least: int) -> Iterator[bytes]:
+    """The two ends of each word of at least so many bytes, in lower case."""
     for word in text.split():
         raw = word.encode().lower()
-        if len(raw) >= _WORD and (word.isascii() or word.lower() == word.upper()):
+        if len(raw) >= least and (word.isascii() or word.lower() == word.upper()):
             yield raw[:_LONGEST]
             yield raw[-_LONGEST:]

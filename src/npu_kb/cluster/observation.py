@@ -125,6 +125,8 @@ def _row(document: dict[str, Any]) -> Row:
             raise TypeError(f"{field} is {type(value).__name__}")
         if isinstance(value, dict) and not all(isinstance(text, str) for text in value.values()):
             raise TypeError(f"{field} holds more than texts")
+    if isinstance(row, Observation) and not row.entry.isprintable():
+        raise ValueError("entry is no name")
     return row
 
 

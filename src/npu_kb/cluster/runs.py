@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from npu_kb.cluster.clocks import Clocks
-from npu_kb.cluster.observation import Clue, Row, SourceSummary
+from npu_kb.cluster.gather import tells_whose
+from npu_kb.cluster.observation import Row, SourceSummary
 from npu_kb.cluster.who import Who
 
 _RESTART = 120.0
@@ -64,14 +66,20 @@ def _lives(rows: list[Row], who: Who, clocks: Clocks) -> Iterator[_Life]:
             yield _Life(min(moments), max(moments), tuple(sources[process]))
 
 
-def rows_of_run(rows: Iterable[Row], run: Run, others: set[str], clocks: Clocks) -> Iterator[Row]:
-    """The rows that belong to a run; `others` are the sources of all other runs."""
+def rows_by_run(rows: Iterable[Row], runs: list[Run], clocks: Clocks) -> Iterator[list[Row]]:
+    """The rows of each of the runs: those of its own logs, and of logs of no run those of its time or of none."""
+    numbers = {source: number for number, run in enumerate(runs) for source in run.sources}
+    starts = [run.start - _BEFORE for run in reversed(runs)]
+    found: list[list[Row]] = [[] for _ in runs]
+    everywhere: list[Row] = []
     for row in rows:
-        if row.source in others:
-            continue
-        timeless = isinstance(row, SourceSummary) or (
-            isinstance(row, Clue) and row.tells in ("member", "host", "stamp")
-        )
+        timeless = isinstance(row, SourceSummary) or tells_whose(row)
         time = None if timeless or isinstance(row, SourceSummary) else clocks.true_time(row.source, row.time)
-        if time is None or run.start - _BEFORE <= time < run.end:
-            yield row
+        of_time = len(runs) - bisect_right(starts, time) if time is not None else None
+        number = numbers.get(row.source, of_time)
+        if number is None:
+            everywhere.append(row)
+        elif number < len(runs) and of_time in (None, number):
+            found[number].append(row)
+    for own in found:
+        yield [*own, *everywhere]

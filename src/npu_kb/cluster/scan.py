@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import gc
-import multiprocessing
 import os
-import signal
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures import Executor, Future
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import NamedTuple
@@ -20,6 +18,7 @@ from npu_kb.cluster.engines import engine_of
 from npu_kb.cluster.needles import Calls, Needles
 from npu_kb.cluster.observation import Row, SourceSummary
 from npu_kb.cluster.pieces import CHUNK, HEAD, Batch, Piece, batches, is_binary, sample_of
+from npu_kb.cluster.processes import own_pool
 from npu_kb.cluster.sightings import Probe, Sightings, Window
 from npu_kb.errors import NpuKbError
 from npu_kb.intake.archives import Log, logs_in
@@ -229,9 +228,10 @@ def _scanned(
             yield batch, scan_batch(plan, batch)
         return
     ahead: deque[tuple[Batch, Future[list[Row | Sightings]]]] = deque()
-    with _own_pool(jobs) if not pool else _lent(pool) as executor:
+    with own_pool(jobs) if not pool else _lent(pool) as executor:
         for batch in work:
-            future = executor.submit(scan_batch, plan, batch) if pool else executor.submit(_scan_forked, batch)
+            with _told_of_a_killed_process(batch):
+                future = executor.submit(scan_batch, plan, batch) if pool else executor.submit(_scan_forked, batch)
             ahead.append((batch, future))
             if len(ahead) > jobs * _AHEAD:
                 yield _first_of(ahead)
@@ -243,22 +243,18 @@ def _first_of(
     ahead: deque[tuple[Batch, Future[list[Row | Sightings]]]],
 ) -> tuple[Batch, list[Row | Sightings]]:
     batch, future = ahead.popleft()
-    try:
+    with _told_of_a_killed_process(batch):
         return batch, future.result()
-    except BrokenProcessPool:
-        mend = "give it more memory, or fewer --jobs"
-        raise NpuKbError(f"a process of the scan was killed near {batch.pieces[0].file.path}; {mend}") from None
 
 
 @contextmanager
-def _own_pool(jobs: int) -> Iterator[Executor]:
-    """Processes that are forked off, so that they need not build what this one has."""
-    context = multiprocessing.get_context("fork")
-    pool = ProcessPoolExecutor(jobs, context, signal.signal, (signal.SIGINT, signal.SIG_IGN))
+def _told_of_a_killed_process(batch: Batch) -> Iterator[None]:
     try:
-        yield pool
-    finally:
-        pool.shutdown(cancel_futures=True)
+        yield
+    except BrokenProcessPool:
+        near = f" near {batch.pieces[0].file.path}" if batch.pieces else ""
+        mend = "give it more memory, or fewer --jobs"
+        raise NpuKbError(f"a process of the scan was killed{near}; {mend}") from None
 
 
 @contextmanager

@@ -66,9 +66,10 @@ class Testimony:
     def _absent(self) -> list[Suspect]:
         """Ranks that are in nobody's list of the connected."""
         named = [
-            self._suspect(clue, "absent", self._who.rank(rank))
+            missed._replace(party=self._who.rank(rank).without_process)
             for clue in self._clues["missing"]
-            for rank in _numbers(clue.values["ranks"])
+            for missed in [self._suspect(clue, "absent", Party(""))]
+            for rank in set(_numbers(clue.values["ranks"]))
         ]
         if not named and (lists := self._clues["connected"]):
             connected = {rank for clue in lists for rank in _numbers(clue.values["ranks"])}
@@ -161,21 +162,15 @@ def _ends(targets: dict[Party, Party]) -> dict[Party, Party]:
 
 def _joined(suspects: Iterable[Suspect]) -> list[Suspect]:
     """One suspect for each reason and party, with all who name it and the first time."""
-    joined: dict[tuple[str, Party], Suspect] = {}
+    groups: dict[tuple[str, Party], list[Suspect]] = defaultdict(list)
     for suspect in suspects:
-        key = (suspect.reason, suspect.party)
-        known = joined.get(key)
-        if known is None:
-            joined[key] = suspect
-        elif _earlier(suspect.time, known.time):
-            joined[key] = suspect._replace(by=known.by | suspect.by)
-        else:
-            joined[key] = known._replace(by=known.by | suspect.by)
-    return sorted(joined.values(), key=lambda s: (s.time is None, s.time or 0.0, -len(s.by), s.party.name))
+        groups[suspect.reason, suspect.party].append(suspect)
+    joined = [min(group, key=_when)._replace(by=frozenset().union(*(s.by for s in group))) for group in groups.values()]
+    return sorted(joined, key=lambda s: (*_when(s), -len(s.by), s.party.name))
 
 
-def _earlier(one: float | None, other: float | None) -> bool:
-    return one is not None and (other is None or one < other)
+def _when(suspect: Suspect) -> tuple[bool, float]:
+    return suspect.time is None, suspect.time or 0.0
 
 
 def merged_hosts(who: Who, suspects: list[Suspect]) -> list[Suspect]:

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from npu_kb.cluster.clocks import Clocks
 from npu_kb.cluster.events import Entries, Event, event_of, not_after, unexplained
-from npu_kb.cluster.gather import gathered
+from npu_kb.cluster.gather import gathered, tells_whose
 from npu_kb.cluster.observation import Clue, Observation, Row, SourceSummary
-from npu_kb.cluster.runs import rows_of_run, runs_of
+from npu_kb.cluster.runs import rows_by_run, runs_of
 from npu_kb.cluster.silence import silent_suspects
 from npu_kb.cluster.suspects import ENTRIES, Suspect, Testimony
 from npu_kb.cluster.who import Party, Who
@@ -62,12 +62,14 @@ def story_of(rows: Iterable[Row], knowledge: Knowledge) -> Story:
     every = gathered(rows, entries.is_benign)
     story = _story(every, Clocks.of(every), entries)
     runs = runs_of(every, story.who, story.clocks)
-    for run in runs if len(runs) > 1 else ():
-        others = set().union(*(other.sources for other in runs)) - run.sources
-        told = _story(list(rows_of_run(every, run, others, story.clocks)), story.clocks, entries)
-        if told.faults:
-            return told._replace(earlier_runs=len(runs) - 1 - runs.index(run))
+    for number, own in enumerate(rows_by_run(every, runs, story.clocks) if len(runs) > 1 else ()):
+        if any(map(_may_tell_a_fault, own)) and (told := _story(own, story.clocks, entries)).faults:
+            return told._replace(earlier_runs=len(runs) - 1 - number)
     return story
+
+
+def _may_tell_a_fault(row: Row) -> bool:
+    return isinstance(row, Observation) or (isinstance(row, Clue) and not tells_whose(row))
 
 
 def _story(rows: list[Row], clocks: Clocks, entries: Entries) -> Story:

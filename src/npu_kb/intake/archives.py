@@ -11,10 +11,13 @@ import os
 import stat
 from collections.abc import Iterator
 from itertools import islice
-from typing import IO, Any, BinaryIO, NamedTuple, cast
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
 from npu_kb.intake.tree import LogFile, Skipped, log_files, why_not
 from npu_kb.intake.unpack import PIECE, Budget, Unreadable, damaged, metered, unpacked
+
+if TYPE_CHECKING:
+    from tarfile import TarInfo
 
 HEAD = 512
 """Bytes that tell the kind of a file."""
@@ -26,6 +29,9 @@ _COMPRESSED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x
 _RECORD = "record"
 """A snapshot, a manifest, an answer: what npu-kb itself wrote shows no fault."""
 _RECORD_REASON = "written by npu-kb, no log"
+_ABOUT_THE_NEXT = (b"L", b"K", b"x", b"g", b"X")
+"""Types of tar headers whose content tells of the next member: long names of GNU and pax."""
+_LONGEST_HEADER = 65_536
 _MOST_NAMES = 300
 """Of an archive: to come to the next name, what lies before it has to be unpacked."""
 
@@ -126,17 +132,38 @@ def kind_of(head: bytes) -> str:
 def _tar(name: str, stream: io.BufferedReader, budget: Budget, depth: int) -> Iterator[Log | Skipped]:
     import tarfile
 
-    with tarfile.open(fileobj=stream, mode="r|") as archive:
+    with tarfile.open(fileobj=stream, mode="r|", tarinfo=_bounded_header()) as archive:
         for number, member in enumerate(archive):
             cast(Any, archive).members.clear()  # tarfile would remember them all
             if number >= _MOST_MEMBERS:
                 yield Skipped(name, f"holds more than {_MOST_MEMBERS} members")
                 return
             inner = f"{name}!{member.name}"
-            if member.isfile() and (content := archive.extractfile(member)):
+            if member.issparse():
+                yield Skipped(inner, "sparse")
+            elif member.isfile() and (content := archive.extractfile(member)):
                 yield from _logs(inner, metered("tar", content, budget), budget, depth + 1)
             elif not member.isdir():
                 yield Skipped(inner, "link" if member.issym() or member.islnk() else "special file")
+
+
+def _bounded_header() -> type[TarInfo]:
+    """A tar header that does not read into memory all that it asks for."""
+    import tarfile
+
+    class Header(tarfile.TarInfo):
+        def _proc_member(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
+            if self.type in _ABOUT_THE_NEXT and self.size > _LONGEST_HEADER:
+                raise Unreadable(f"tar header of more than {_LONGEST_HEADER} bytes")
+            if self.type == tarfile.GNUTYPE_SPARSE and self._sparse_structs[1]:  # type: ignore[attr-defined]
+                raise Unreadable("tar with a sparse member of many parts")
+            return cast(tarfile.TarInfo, super()._proc_member(archive))  # type: ignore[misc]
+
+        def _proc_gnusparse_10(self, member: tarfile.TarInfo, *_: object) -> None:
+            """Only marks it as sparse: the list of its parts may be as long as the archive."""
+            member.sparse = b""
+
+    return Header
 
 
 def _zip(name: str, stream: io.BufferedReader, budget: Budget, depth: int) -> Iterator[Log | Skipped]:
