@@ -23,6 +23,7 @@ from npu_kb.cluster import pieces
 from npu_kb.cluster import scan as scanning
 from npu_kb.cluster.engines import AhoCorasick, Engine, Hyperscan
 from npu_kb.cluster.observation import Observation, Row, SourceSummary, from_json_lines, to_json_lines
+from npu_kb.cluster.processes import own_pool
 from npu_kb.cluster.progress import progress_text
 from npu_kb.cluster.scan import scan
 from npu_kb.errors import NpuKbError
@@ -236,7 +237,7 @@ def test_processes_end_with_the_one_that_began_them(tmp_path: Path) -> None:
     report, read = os.pipe()[::-1]
     if not (parent := os.fork()):
         os.close(read)
-        with scanning._own_pool(1) as pool:
+        with own_pool(1) as pool:
             os.write(report, b"%d" % pool.submit(os.getpid).result())
             os.kill(os.getpid(), signal.SIGKILL)
     os.close(report)
