@@ -24,6 +24,7 @@ _BODY = {
     "hex": r"(?:0x)?[0-9a-f]+",
     "word": r"[^\s,;'\"`()\[\]{}|]{1,200}?",
 }
+_EXAMPLES = {"*": "", "int": "3", "hex": "0x1f", "word": "value"}
 _MAX_SOURCE = 1_000
 """Characters of one pattern as it is written."""
 _MAX_GAPS, _MAX_PLACEHOLDERS = 2, 6
@@ -165,6 +166,11 @@ def _literal_of_group(items: list[tuple[object, int]]) -> str:
 def fixed_parts(source: str) -> list[str]:
     """The parts of a text pattern, as it is written, between its placeholders."""
     return _PLACEHOLDER.split(source)[0::3]
+
+
+def example(source: str) -> str:
+    """A text that the pattern matches."""
+    return _PLACEHOLDER.sub(lambda found: _EXAMPLES[found.group(1)], source)
 
 
 def _tree(regex: str) -> list[tuple[Any, Any]]:

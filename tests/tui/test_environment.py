@@ -482,15 +482,22 @@ def test_pipes_in_the_place_of_kept_files_are_not_waited_for(tmp_path: Path) -> 
     assert State.load(str(tmp_path / "tui.json")) == State()
 
 
-def test_reading_this_machine_can_be_cancelled_and_begun_again(machine, drive, settle, monkeypatch) -> None:
-    machine("a2")
-    asked, snapshot_here = threading.Event(), evidence.snapshot_here
+def hanging() -> tuple[threading.Event, Callable[..., None]]:
+    """A reading of this machine that ends only when it is cancelled, and what tells that it was asked for."""
+    asked = threading.Event()
 
-    def hangs(cancelled):
+    def hangs(cancelled: Callable[[], bool]) -> None:
         asked.set()
         while not cancelled():
             threading.Event().wait(0.01)
         raise ProbeStopped
+
+    return asked, hangs
+
+
+def test_reading_this_machine_can_be_cancelled_and_begun_again(machine, drive, settle, monkeypatch) -> None:
+    machine("a2")
+    (asked, hangs), snapshot_here = hanging(), evidence.snapshot_here
 
     async def script(pilot: Pilot[None]) -> None:
         monkeypatch.setattr(evidence, "snapshot_here", hangs)
@@ -589,13 +596,7 @@ def test_a_reading_that_is_cancelled_leaves_the_diagnosis_as_it_was(
     machine, drive, settle, log_file, monkeypatch
 ) -> None:
     machine({})
-    asked = threading.Event()
-
-    def hangs(cancelled):
-        asked.set()
-        while not cancelled():
-            threading.Event().wait(0.01)
-        raise ProbeStopped
+    asked, hangs = hanging()
 
     async def script(pilot: Pilot[None]) -> None:
         monkeypatch.setattr(evidence, "snapshot_here", hangs)

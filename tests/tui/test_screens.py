@@ -84,6 +84,14 @@ async def diagnose_with_machine(pilot: Pilot[None], settle: Callable[..., Awaita
     await pilot.press("e")
 
 
+async def shown_quietly(show, pilot: Pilot[None], settle) -> None:
+    """Go to the screen, and wait until nothing moves and no notice stands over it."""
+    await show(pilot, settle)
+    await settle(pilot)
+    pilot.app.clear_notifications()
+    await settle(pilot)
+
+
 NEEDS_LOG = (diagnose, answer, diagnose_with_machine)
 OF_MACHINES = (environment, versions, compare, checklist, diagnose_with_machine)
 
@@ -100,10 +108,7 @@ def test_screen(show, lang, size, drive, settle, shown, log_file: str, tmp_path:
     seen = []
 
     async def script(pilot: Pilot[None]) -> None:
-        await show(pilot, settle)
-        await settle(pilot)
-        pilot.app.clear_notifications()
-        await settle(pilot)
+        await shown_quietly(show, pilot, settle)
         seen.append(shown(pilot.app) + "\n")
 
     drive(script, files=[log_file] if show in NEEDS_LOG else None, size=size, lang=lang, kb=str(tmp_path / "own"))
@@ -121,10 +126,7 @@ def test_screen_of_a_machine(show, lang, size, drive, settle, shown, log_file: s
     seen = []
 
     async def script(pilot: Pilot[None]) -> None:
-        await show(pilot, settle)
-        await settle(pilot)
-        pilot.app.clear_notifications()
-        await settle(pilot)
+        await shown_quietly(show, pilot, settle)
         seen.append(re.sub(r"\d{4}-\d\d-\d\dT[\d:]{8}Z", TAKEN, shown(pilot.app)) + "\n")
 
     drive(script, files=[log_file] if show in NEEDS_LOG else None, size=size, lang=lang)

@@ -41,14 +41,14 @@ def _reported(match: Match, reports: Reports) -> Match:
 
 def ranked(matches: list[Match]) -> list[Match]:
     """Claims before suggestions, faults before benign lines, causes before what they bring about."""
-    ordered = _sorted(matches)
-    lines = [match for match in ordered if match.is_claim and _is_line(match)][1:]
-    return _causes_first(_sorted([_as(match, "possible") if match in lines else match for match in ordered]))
-
-
-def _sorted(matches: list[Match]) -> list[Match]:
     order = _order_of_events(matches)
-    return sorted(matches, key=lambda match: (*_standing(match), order[match.entry["id"]]))
+
+    def place(match: Match) -> tuple[object, ...]:
+        return *_standing(match), order[match.entry["id"]]
+
+    ordered = sorted(matches, key=place)
+    lines = [match for match in ordered if match.is_claim and _is_line(match)][1:]
+    return _causes_first(sorted((_as(m, "possible") if m in lines else m for m in ordered), key=place))
 
 
 def _is_line(match: Match) -> bool:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from npu_kb.errors import Problem
 from npu_kb.gates.context import Context
 from npu_kb.gates.patterns import is_wrapper
 from npu_kb.knowledge.signatures import Head, Signature, SignatureTable
-from npu_kb.patterns import squeeze
+from npu_kb.patterns import example, fixed_parts, squeeze
 
 RULE = "signatures_answer"
 _SHORT = 8
 """Squeezed characters; a shorter text needs another one near it."""
-_VALUES = {"*": "", "int": "3", "hex": "0x1f", "word": "value"}
-_PLACEHOLDER = re.compile(r"<(\*|int|hex|word)(?::[a-z_]+)?>")
 
 
 def signature_problems(tables: list[SignatureTable], context: Context) -> Iterator[Problem]:
@@ -45,7 +42,7 @@ def _faults(
 ) -> Iterator[tuple[str, str]]:
     near = head.near if row.near is None else row.near
     for text in (row.text, *row.any):
-        if len(squeeze(_PLACEHOLDER.sub("", text))) < _SHORT and not near:
+        if len(squeeze("".join(fixed_parts(text)))) < _SHORT and not near:
             yield "text", f"{text!r} is too short to tell anything apart; lengthen it or add `near:`"
         elif is_wrapper(text) and not row.wrapper:
             yield "text", f"{text!r} only says that something failed; set `wrapper: true`"
@@ -59,7 +56,7 @@ def _faults(
 
 def sample_of(text: str, near: list[str]) -> str:
     """A log that holds the text, and one of those that stand near it."""
-    return "\n".join(_PLACEHOLDER.sub(lambda found: _VALUES[found.group(1)], line) for line in (*near[:1], text))
+    return "\n".join(map(example, (*near[:1], text)))
 
 
 def _other_answer(id: str, sample: str, row: Signature, context: Context) -> str:

@@ -31,7 +31,9 @@ Component = Literal[
 Chip = Literal["310", "310B", "310P", "910A", "910B", "910_93", "950"]
 
 Sentence = Annotated[str, Field(min_length=2)]
-Slug = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=70)]
+SLUG = r"[a-z0-9]+(-[a-z0-9]+)*"
+"""Lower-case words joined by -: what an id looks like."""
+Slug = Annotated[str, Field(pattern=rf"^{SLUG}$", max_length=70)]
 Pattern = Annotated[str, Field(min_length=2)]
 
 

@@ -17,7 +17,7 @@ from zlib import crc32
 from pydantic import Field, ValidationError, field_validator
 
 from npu_kb.errors import Problem
-from npu_kb.knowledge.entry import Bilingual, Block, Layer, Model, Pattern, Sentence, Slug
+from npu_kb.knowledge.entry import SLUG, Bilingual, Block, Layer, Model, Pattern, Sentence, Slug
 from npu_kb.knowledge.entryfile import is_built_in, runaways
 from npu_kb.knowledge.wording import problems_of
 from npu_kb.knowledge.yamlfile import Located, read_yaml
@@ -94,7 +94,7 @@ def read_signatures(path: Path, trusted: bool = False) -> tuple[SignatureTable |
     file, problems = read_yaml(path)
     if file is None:
         return None, problems
-    if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", path.stem):
+    if not re.fullmatch(SLUG, path.stem):
         return None, [file.problem((), "its name starts the ids of its rows; use lower-case words joined by -")]
     if not isinstance(file.value, dict) or not isinstance(file.value.get("rows"), list):
         return None, [file.problem(("rows",), "no list of rows; write `rows:` and one `- {text: ...}` per line")]
