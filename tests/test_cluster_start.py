@@ -5,33 +5,46 @@ from __future__ import annotations
 import gzip
 from collections.abc import Callable
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
 from npu_kb import Knowledge
+from npu_kb.cluster import engines
 from npu_kb.cluster.anchors import anchors_of
 from npu_kb.cluster.needles import Calls, Needles
 from npu_kb.cluster.pieces import sample_of
 from npu_kb.cluster.scan import scan
 from npu_kb.intake.tree import log_files
+from npu_kb.knowledge import cachefolder
+
+try:
+    import hyperscan
+except ImportError:  # no wheel for this machine
+    hyperscan = None
 
 Write = Callable[..., Path]
 COMMON = "[INFO] RUNTIME(7,python):2026-11-29-10:00:00.000.000 [stream.cc:1]7 StreamCreate: stream_id=1 created\n"
 
 
+needs_hyperscan = pytest.mark.skipif(hyperscan is None, reason="hyperscan is not installed")
+
+
 @pytest.fixture
-def small(
-    tmp_path: Path, write_entry: Write, small_knowledge: Callable[[], Knowledge], monkeypatch: pytest.MonkeyPatch
-) -> Knowledge:
-    """Two entries, and a cache of their own."""
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NPU_KB_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def small(own_cache: None, write_entry: Write, small_knowledge: Callable[[], Knowledge]) -> Knowledge:
+    """Two entries, and a cache of their own."""
     write_entry("gave-up", "- text: frobnicator gave up\n  any: [StreamCreate, something else]")
     write_entry("too-hot", "- text: temperature of the quux too high")
     return small_knowledge()
 
 
 def kept(tmp_path: Path) -> Path:
-    (path,) = (tmp_path / "cache" / "scan").glob("*/needles")
+    (path,) = (tmp_path / "cache" / "needles").glob("*/needles")
     return path
 
 
@@ -59,8 +72,26 @@ def test_a_cache_that_others_can_write_is_left_alone(
 ) -> None:
     first = Needles.load(small)
     kept(tmp_path).parents[1].chmod(0o777)
-    monkeypatch.setattr("marshal.loads", lambda _: pytest.fail("trusted a foreign file"))
+    monkeypatch.setattr(cachefolder, "is_whole", lambda _: pytest.fail("looked at a foreign file"))
     assert Needles.load(small).all == first.all
+
+
+@needs_hyperscan
+def test_a_database_of_anchors_is_compiled_once(own_cache: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = engines.Hyperscan([b"alpha", b"beta"])
+    compiled = mock.Mock(wraps=engines._compiled)
+    monkeypatch.setattr(engines, "_compiled", compiled)
+    again, other = engines.Hyperscan([b"alpha", b"beta"]), engines.Hyperscan([b"alpha", b"gamma"])
+    assert again.hits(b"ALPHA beta gamma") == first.hits(b"ALPHA beta gamma") == [(0, 5), (1, 10)]
+    assert other.hits(b"ALPHA beta gamma") == [(0, 5), (1, 16)]
+    compiled.assert_called_once_with([b"alpha", b"gamma"])
+
+
+@needs_hyperscan
+def test_a_database_of_another_processor_is_compiled_anew(own_cache: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    engines.Hyperscan([b"alpha"])
+    monkeypatch.setattr("hyperscan.loadb", mock.Mock(side_effect=hyperscan.DatabasePlatformError))
+    assert engines.Hyperscan([b"alpha"]).hits(b"an alpha") == [(0, 8)]
 
 
 def test_other_literals_are_another_cache(small: Knowledge) -> None:

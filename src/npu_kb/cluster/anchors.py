@@ -40,32 +40,37 @@ class Anchors(NamedTuple):
 
 def anchors_of(needles: Needles, sample: bytes) -> Anchors:
     """Anchors that are rare in a sample of the logs at hand (lower-case bytes of any size, also none)."""
-    seen = _counts({piece for needle in needles.all for piece in (*needle.pieces, needle.phrase)}, sample)
     size = max(len(sample), _LEAST_SAMPLE)
-    chosen = [_rarest(needle, seen, size) for needle in needles.all]
+    chosen, seen = _chosen(needles.all, sample, size)
     dull = {n for n, anchor in enumerate(chosen) if len(anchor) < _SHORT or seen[anchor] * _TOO_COMMON > size}
     bearable = {n for n in dull if seen[chosen[n]] * _BEARABLE <= size}
     for rule in needles.rules:
-        if all(not group.isdisjoint(dull) for group in rule.groups):
+        if not any(map(dull.isdisjoint, rule.groups)):
             dull -= min(rule.groups, key=lambda group: sum(seen[chosen[n]] for n in group & dull)) & bearable
     found: dict[bytes, tuple[int, ...]] = dict.fromkeys(LEVELS, ())
     for number, anchor in enumerate(chosen):
         if number not in dull:
             found[anchor] = (*found.get(anchor, ()), number)
-    wanting = [rule for rule in needles.rules if rule.needs_lines_around or not rule.needles.isdisjoint(dull)]
+    wanting = [rule for rule in needles.rules if rule.needs_lines_around or not all(map(dull.isdisjoint, rule.groups))]
     company = {n for rule in wanting for n in rule.needles - dull}
     return Anchors(found, frozenset(dull), frozenset(company))
 
 
-def _counts(pieces: set[bytes], sample: bytes) -> Counter[bytes]:
+def _chosen(needles: list[Needle], sample: bytes, size: int) -> tuple[list[bytes], dict[bytes, int]]:
+    """An anchor for each needle: its rarest piece, or its phrase where that is common; and how often those stand."""
+    seen = _counts({piece for needle in needles for piece in needle.pieces}, sample)
+    chosen = [min(needle.pieces, key=seen.__getitem__) for needle in needles]
+    common = [number for number, piece in enumerate(chosen) if seen[piece] * _COMMON > size]
+    seen |= _counts({needles[number].phrase for number in common}, sample)
+    for number in common:
+        chosen[number] = needles[number].phrase
+    return chosen, seen
+
+
+def _counts(pieces: set[bytes], sample: bytes) -> dict[bytes, int]:
     """How often each of the pieces stands in the sample."""
     choices = sorted(pieces)
     engine, seen = AhoCorasick(choices, dense=False), Counter[int]()
     for start in range(0, len(sample), _SLICE):
         seen.update(number for number, _ in engine.hits(sample[start : start + _SLICE]))
-    return Counter({choices[number]: count for number, count in seen.items()})
-
-
-def _rarest(needle: Needle, seen: Counter[bytes], size: int) -> bytes:
-    anchor = min(needle.pieces, key=lambda piece: (seen[piece], -len(piece)))
-    return needle.phrase if seen[anchor] * _COMMON > size else anchor
+    return {piece: seen[number] for number, piece in enumerate(choices)}

@@ -59,9 +59,15 @@ def _matches(rules: list[Rule], seen: Sightings, probe: Probe, knowledge: Knowle
     versions = read_versions([line.text for line in head])
     foreign = is_foreign("\n".join(line.text for line in head))
     best: dict[str, Match] = {}
+    scenes: dict[tuple[object, ...], Scene] = {}
     for rule in rules:
         block = _blocks(knowledge, rule.entry)[rule.number]
-        for match in matches_of([block], _scene(rule, block, seen, probe, knowledge), knowledge, versions, foreign):
+        lines, whole = _excerpt(rule, seen, probe), bool(block["code"] or block["fact"])
+        key = (whole, *(line.line for line in lines))
+        if key not in scenes:
+            log = LogText(list(_with_gaps(lines)))
+            scenes[key] = scene_of(log, knowledge) if whole else Scene(log, {}, {})
+        for match in matches_of([block], scenes[key], knowledge, versions, foreign):
             best[rule.entry] = min(best.get(rule.entry, match), match, key=_standing)
     return list(best.values())
 
@@ -81,24 +87,28 @@ def _blocks(knowledge: Knowledge, entry: str) -> list[dict[str, Any]]:
     return knowledge.blocks_of(entry)
 
 
-def _scene(rule: Rule, block: dict[str, Any], seen: Sightings, probe: Probe, knowledge: Knowledge) -> Scene:
+def _excerpt(rule: Rule, seen: Sightings, probe: Probe) -> list[Seen]:
     """What the rule is judged in: the lines of its needles; if those cannot tell all, the lines near them too."""
     lines = _lines(seen, rule.needles | rule.ruling_out)
     near: dict[int, Seen] = {}
     if rule.needs_lines_around or rule.needles & probe.anchors.passed_over:
         around = {number + step for number in lines for step in range(-NEAR, NEAR + 1)}
         near = {number: Seen(number, 0, seen.near[number], None) for number in around & seen.near.keys()}
-    log = LogText(list(_with_gaps([line for _, line in sorted({**near, **lines}.items())])))
-    return scene_of(log, knowledge) if block["code"] or block["fact"] else Scene(log, {}, {})
+    return [line for _, line in sorted({**near, **lines}.items())]
 
 
 def _with_gaps(lines: list[Seen]) -> Iterator[Line]:
     before = 0
     for line in lines:
         yield from repeat(_EMPTY, min(_GAP, line.line - before - 1) if before else 0)
-        for plain in lines_of(line.text, ""):
+        for plain in _plain(line.text):
             yield plain._replace(number=line.line + plain.number - 1)
         before = line.line
+
+
+@lru_cache(maxsize=1_000)
+def _plain(text: bytes) -> list[Line]:
+    return lines_of(text, "")
 
 
 def _observation(match: Match, rules: list[Rule], seen: Sightings) -> Observation:

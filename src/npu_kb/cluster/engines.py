@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+import platform
+from typing import Any, Protocol
 
 from npu_kb.errors import NpuKbError
+from npu_kb.knowledge import cachefolder
 
 ENGINES = ("auto", "hyperscan", "ahocorasick")
 
@@ -48,14 +50,12 @@ class Hyperscan:
     def __init__(self, anchors: list[bytes]) -> None:
         import hyperscan
 
-        self._database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
-        self._database.compile(
-            expressions=anchors,
-            ids=list(range(len(anchors))),
-            elements=len(anchors),
-            flags=hyperscan.HS_FLAG_CASELESS,
-            literal=True,
-        )
+        key = repr((getattr(hyperscan, "__version__", ""), platform.machine(), anchors))
+        data = cachefolder.kept("hyperscan", key, lambda: hyperscan.dumpb(_compiled(anchors)))
+        try:
+            self._database = hyperscan.loadb(data, hyperscan.HS_MODE_BLOCK)
+        except hyperscan.HyperscanError:  # a home shared by hosts: made for another processor
+            self._database = _compiled(anchors)
         self._scratch = hyperscan.Scratch(self._database)
 
     def hits(self, chunk: bytes) -> list[Hit]:
@@ -66,6 +66,15 @@ class Hyperscan:
 
         self._database.scan(chunk, match_event_handler=keep, scratch=self._scratch)
         return found
+
+
+def _compiled(anchors: list[bytes]) -> Any:
+    import hyperscan
+
+    database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
+    numbers, flags = list(range(len(anchors))), hyperscan.HS_FLAG_CASELESS
+    database.compile(expressions=anchors, ids=numbers, elements=len(anchors), flags=flags, literal=True)
+    return database
 
 
 def engine_of(name: str, anchors: list[bytes]) -> Engine:

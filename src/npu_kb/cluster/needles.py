@@ -9,7 +9,6 @@ import marshal
 import re
 import sys
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,13 +20,14 @@ from npu_kb.knowledge.base import Knowledge
 from npu_kb.patterns import fixed_parts, required_run, squeeze
 from npu_kb.version import __version__
 
-FORMAT = 2
+FORMAT = 3
 """Changes with what is kept."""
-_KEPT = 4
-"""Of several versions of the knowledge, the latest."""
-_FILE = "needles"
 _WORD, _SHORT_WORD, _LONGEST = 8, 4, 12
 """Bytes: a word that is a good anchor, one that will do where there is none; the longest anchor."""
+WHITE = b" \t\r\n\v\f"
+"""What a squeezed literal is without."""
+_NUMBER = 6
+"""Digits; a number of fewer is met anywhere."""
 _NEGATIVE = re.compile(rb"-\d{4,11}")
 """A code that is rare by itself, and the same however the words before it are spaced."""
 
@@ -38,9 +38,20 @@ class Needle(NamedTuple):
     literal: bytes
     """Squeezed."""
     pieces: tuple[bytes, ...]
-    """What may be its anchor, in lower case: ends of its words, so that other white space in a log does no harm."""
+    """What may be its anchor, in lower case: ends of its words, so that other white space in a log does no harm.
+
+    The longest come first.
+    """
     phrase: bytes
     """Its end in lower case, with the spaces that are written there."""
+
+    def ends_of(self, anchor: bytes) -> Iterator[int]:
+        """Where in the literal a piece or the phrase ends, each time that it stands there."""
+        squeezed = anchor.translate(None, WHITE)
+        at = self.literal.find(squeezed)
+        while at >= 0:
+            yield at + len(squeezed)
+            at = self.literal.find(squeezed, at + 1)
 
 
 class Rule(NamedTuple):
@@ -85,28 +96,12 @@ class Needles:
     def load(cls, knowledge: Knowledge, more: Iterable[str] = ()) -> Needles:
         """The same, out of the cache where it is there and fits."""
         more = list(more)
-        cache = locations.cache_directory()
-        folder = cachefolder.private_folder(cache, "scan") if cache else None
-        if folder is None:
-            return cls.of(knowledge, more)
-        path = folder / f"needles-{_key(knowledge, more)}"
-        if cachefolder.is_whole(path):
-            with suppress(OSError, ValueError, EOFError, TypeError):
-                return cls._from_bytes((path / _FILE).read_bytes())
-        needles = cls.of(knowledge, more)
-        with suppress(OSError):  # a full disk only costs the next start some time
-            cachefolder.place(path, needles._write)
-            cachefolder.drop_old(folder, _KEPT)
-        return needles
+        data = cachefolder.kept("needles", _key(knowledge, more), lambda: cls.of(knowledge, more)._to_bytes())
+        needles, rules, others = marshal.loads(data)  # only ever from a folder that belongs to the user alone
+        return cls([*map(Needle._make, needles)], [*map(Rule._make, rules)], others)
 
-    @classmethod
-    def _from_bytes(cls, data: bytes) -> Needles:
-        needles, rules, more = marshal.loads(data)  # only ever from a folder that belongs to the user alone
-        return cls([*map(Needle._make, needles)], [*map(Rule._make, rules)], more)
-
-    def _write(self, folder: Path) -> None:
-        parts = [*map(tuple, self.all)], [*map(tuple, self.rules)], self.more
-        (folder / _FILE).write_bytes(marshal.dumps(parts))
+    def _to_bytes(self) -> bytes:
+        return marshal.dumps(([*map(tuple, self.all)], [*map(tuple, self.rules)], self.more))
 
     @cached_property
     def fingerprint(self) -> int:
@@ -138,7 +133,7 @@ def _key(knowledge: Knowledge, more: list[str]) -> str:
     status = Path(packaged).stat() if packaged else None
     stamp = (status.st_mtime_ns, status.st_size) if status else ()
     parts = (FORMAT, __version__, sys.implementation.cache_tag, knowledge.source_key, stamp, more)
-    return f"{crc32(repr(parts).encode()):08x}"
+    return repr(parts)
 
 
 class _Collector:
@@ -178,7 +173,7 @@ class _Collector:
             phrase = written.strip().encode().lower()[-_LONGEST:]
             code = _NEGATIVE.findall(written.encode())
             pieces = code or [*_ends_of_words(written, _WORD)] or [*_ends_of_words(written, _SHORT_WORD)] or [phrase]
-            self.needles.append(Needle(key, tuple(pieces), phrase))
+            self.needles.append(Needle(key, tuple(sorted(pieces, key=len, reverse=True)), phrase))
         return self._numbers[key]
 
 
@@ -186,6 +181,7 @@ def _ends_of_words(text: str, least: int) -> Iterator[bytes]:
     """The two ends of each word of at least so many bytes, in lower case."""
     for word in text.split():
         raw = word.encode().lower()
-        if len(raw) >= least and (word.isascii() or word.lower() == word.upper()):
+        is_common = len(raw) < least or (len(raw) < _NUMBER and raw.isdigit())
+        if not is_common and (word.isascii() or word.lower() == word.upper()):
             yield raw[:_LONGEST]
             yield raw[-_LONGEST:]

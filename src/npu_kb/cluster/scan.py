@@ -66,6 +66,7 @@ def _no_collecting() -> Iterator[None]:
         yield
     finally:
         if was_enabled:
+            gc.freeze()
             gc.enable()
 
 
@@ -79,7 +80,10 @@ class Scanner:
         if needles.fingerprint != plan.fingerprint:
             raise NpuKbError("the knowledge differs between the processes of a scan; install one version everywhere")
         engine = engine_of(plan.engine, list(plan.anchors.needles))
-        needles_of = [[(n, needles.all[n].literal) for n in numbers] for numbers in plan.anchors.needles.values()]
+        needles_of = [
+            [(number, needles.all[number].literal, end) for number in numbers for end in needles.all[number].ends_of(a)]
+            for a, numbers in plan.anchors.needles.items()
+        ]
         calls = Calls(needles, plan.anchors.passed_over)
         self.probe = Probe(needles, plan.anchors, engine, needles_of, calls, plan.window)
 

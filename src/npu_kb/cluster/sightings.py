@@ -8,13 +8,12 @@ from typing import NamedTuple
 from npu_kb.cluster.anchors import LEVELS, Anchors
 from npu_kb.cluster.clues import ClueReader
 from npu_kb.cluster.engines import Engine
-from npu_kb.cluster.needles import Calls, Needles
+from npu_kb.cluster.needles import WHITE, Calls, Needles
 from npu_kb.cluster.times import read_time
 from npu_kb.intake.clean import decode
 from npu_kb.intake.logtext import MAX_LINE
 
 _LOWER = bytes(range(256)).lower()
-_WHITE = b" \t\r\n\v\f"
 _ENDS = 16_000
 """Bytes kept of a log's start and end."""
 _FIRST = 5
@@ -22,8 +21,6 @@ _FIRST = 5
 _MOST_KEPT = 40
 _STAMP_ABOVE = 20
 """A line without a time has that of one of so many lines above it."""
-_LEAST_PIECE = 3
-"""Bytes that every anchor has."""
 _MOST_CLUE_LINES = 5_000
 NEAR, _MOST_NEAR = 8, 2_000
 """Lines on either side of a needle that needs company, and how many of them a log keeps."""
@@ -38,8 +35,8 @@ class Probe(NamedTuple):
     needles: Needles
     anchors: Anchors
     engine: Engine
-    needles_of: list[list[tuple[int, bytes]]]
-    """The needles of each of the engine's anchors, with their literals."""
+    needles_of: list[list[tuple[int, bytes, int]]]
+    """The needles of each of the engine's anchors: number, literal, and bytes from its start to the anchor's end."""
     calls: Calls
     window: Window
 
@@ -77,8 +74,8 @@ class Sightings:
     def read(self, chunk: bytes, probe: Probe) -> None:
         """Look at the next whole lines of the log."""
         number, counted, end = self.lines + 1, 0, -1
-        last: dict[int, _Line] = {}
         line = _Line(chunk, 0, 0, 0)
+        last: dict[int, _Line] = {}
         needles_of, always = probe.needles_of, probe.window == (None, None)
         for anchor, behind in probe.engine.hits(chunk):
             if anchor < len(LEVELS):
@@ -90,19 +87,21 @@ class Sightings:
                 number += chunk.count(b"\n", counted, start)
                 counted = start
                 line = _Line(chunk, start, end, number)
-            if always or _is_within(line.time, probe.window):
-                for needle, literal in needles:
-                    holds = literal in line.squeezed or (line.end_squeezed in literal and line.goes_on(literal))
-                    if holds and last.get(needle) is not line:
-                        last[needle] = line
-                        self._keep(needle, literal, line, probe)
+            place, text = line.squeezed_place(behind), line.with_next
+            for needle, literal, offset in needles:
+                begin = place - offset
+                if not text.startswith(literal, begin) or not 0 <= begin < line.size or last.get(needle) is line:
+                    continue
+                if always or _is_within(line.time, probe.window):
+                    last[needle] = line
+                    self._count(needle, line, begin + len(literal) > line.size, probe)
         self.last.update({needle: (line.number, line.time) for needle, line in last.items()})
         self._pass(chunk, number - 1 + chunk.count(b"\n", counted))
 
-    def _keep(self, needle: int, literal: bytes, line: _Line, probe: Probe) -> None:
+    def _count(self, needle: int, line: _Line, goes_on: bool, probe: Probe) -> None:
         count = self.counts[needle] = self.counts.get(needle, 0) + 1
         if count <= _FIRST or count & (count - 1) == 0:
-            seen = Seen(line.number, self.offset + line.start, line.text(literal), line.time)
+            seen = Seen(line.number, self.offset + line.start, line.text(goes_on), line.time)
             self.kept.setdefault(needle, []).append(seen)
             if count <= _FIRST and needle in probe.anchors.in_company and len(self.near) < _MOST_NEAR:
                 self.near.update(line.around())
@@ -145,18 +144,19 @@ class _Line:
 
     def __init__(self, chunk: bytes, start: int, end: int, number: int) -> None:
         self.chunk, self.start, self.end, self.number = chunk, start, end, number
-        self.squeezed = _squeeze(chunk[start:end])
-        self.end_squeezed = self.squeezed[-_LEAST_PIECE:]
-        """What a literal that goes on in the next line holds."""
+        squeezed = chunk[start:end].translate(_LOWER, WHITE)
+        self.size = len(squeezed)
+        self.with_next = squeezed + chunk[end : self._end_of_next()].translate(_LOWER, WHITE)
+        """Squeezed; the first `size` bytes are this line's."""
         self.clues_read = False
 
-    def goes_on(self, literal: bytes) -> bool:
-        """Whether the squeezed literal is in this line and the next one."""
-        return literal in self._squeezed_with_next
+    def squeezed_place(self, place: int) -> int:
+        """Where a place of the chunk is in the squeezed line."""
+        return len(self.chunk[self.start : place].translate(_LOWER, WHITE))
 
-    def text(self, literal: bytes) -> bytes:
+    def text(self, goes_on: bool) -> bytes:
         """The line, with the next one if the literal goes on there."""
-        return self.chunk[self.start : self.end if literal in self.squeezed else self._end_of_next()]
+        return self.chunk[self.start : self._end_of_next() if goes_on else self.end]
 
     def around(self) -> dict[int, bytes]:
         """The lines near this one, by number."""
@@ -179,17 +179,9 @@ class _Line:
             start, end = self.chunk.rfind(b"\n", 0, start - 1) + 1, start - 1
         return None
 
-    @cached_property
-    def _squeezed_with_next(self) -> bytes:
-        return _squeeze(self.chunk[self.start : self._end_of_next()])
-
     def _end_of_next(self) -> int:
         end = self.chunk.find(b"\n", self.end + 1)
         return min(len(self.chunk) if end < 0 else end, self.end + MAX_LINE // 2)
-
-
-def _squeeze(raw: bytes) -> bytes:
-    return raw.translate(_LOWER, _WHITE)
 
 
 def _bounds(chunk: bytes, place: int) -> tuple[int, int]:

@@ -6,6 +6,7 @@ Other programs of the same user may build and read the same folder at the same t
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import shutil
 import tempfile
@@ -14,11 +15,12 @@ from collections.abc import Callable
 from pathlib import Path
 from zlib import crc32
 
-from npu_kb.locations import is_private
+from npu_kb.locations import cache_directory, is_private
 
 _MANIFEST = "manifest.json"
 _UNFINISHED = (".part", ".old")
 _HOUR = 3600.0
+_KEPT = 4
 
 
 def private_folder(directory: Path | str, name: str) -> Path | None:
@@ -40,7 +42,7 @@ def is_whole(path: Path) -> bool:
         return False
 
 
-def place(path: Path, fill: Callable[[Path], None]) -> None:
+def place(path: Path, fill: Callable[[Path], object]) -> None:
     """Let `fill` write a folder and put it at `path` in one step, unless a whole one is there by then."""
     scratch = Path(tempfile.mkdtemp(dir=path.parent, prefix=f"{path.name}-", suffix=".part"))
     damaged = scratch.with_suffix(".old")
@@ -56,6 +58,23 @@ def place(path: Path, fill: Callable[[Path], None]) -> None:
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
         shutil.rmtree(damaged, ignore_errors=True)
+
+
+def kept(name: str, key: str, make: Callable[[], bytes]) -> bytes:
+    """What `make` makes for a key, out of the user's cache if it is there; of each name the latest few are kept."""
+    cache = cache_directory()
+    folder = private_folder(cache, name) if cache else None
+    if folder is None:
+        return make()
+    path = folder / hashlib.blake2b(key.encode(), digest_size=16).hexdigest()
+    with contextlib.suppress(OSError):
+        if is_whole(path):
+            return (path / name).read_bytes()
+    data = make()
+    with contextlib.suppress(OSError):  # a full disk only costs the next start some time
+        place(path, lambda scratch: (scratch / name).write_bytes(data))
+        drop_old(folder, _KEPT)
+    return data
 
 
 def drop_old(folder: Path, keep: int) -> None:
