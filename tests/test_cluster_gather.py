@@ -115,3 +115,20 @@ def test_the_story_is_the_same(knowledge: Knowledge, monkeypatch: pytest.MonkeyP
     assert [(fault.entry, fault.parties, fault.time) for fault in folded.faults] == [
         (fault.entry, fault.parties, fault.time) for fault in whole.faults
     ]
+
+
+@pytest.mark.parametrize("most", [200, 40, 4])
+def test_however_many_logs_there_are_few_rows_are_kept_and_the_first_fault_is_among_them(
+    most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """First fewer of each rank, then the ranks of a host together, then all of them."""
+    monkeypatch.setattr(gather, "_MOST_TOGETHER", most)
+    scans: list[list[Row]] = [
+        [seen(f"node{n % 9}/rank_{n}.log", 1e9 + (n - 50) ** 2, f"fault-{k}") for k in range(5)]
+        + [read(f"node{n % 9}/rank_{n}.log")]
+        for n in range(100)
+    ]
+    left = together([row for scan in scans for row in scan])
+    assert len(left) <= max(most, 12)
+    assert min(row.time or 0 for row in of_kind(Observation, left) if isinstance(row, Observation)) == 1e9
+    assert sum(row.logs for row in left if isinstance(row, SourceSummary)) == 100

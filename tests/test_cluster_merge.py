@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import random
+import subprocess
 import tarfile
 import xml.dom.minidom
 from collections.abc import Callable
@@ -13,7 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npu_kb import Knowledge
-from npu_kb.cluster.observation import Clue, Observation, Row, SourceSummary, from_json_lines, to_json_lines
+from npu_kb.cluster.observation import Clue, Observation, Row, SourceSummary, to_json_lines
+from npu_kb.cluster.scans import Scans
 from npu_kb.cluster.timeline import story_of
 from npu_kb.render.cluster import cluster_text, timeline_text
 from npu_kb.render.cluster_document import cluster_document, number_ranges
@@ -107,11 +111,29 @@ def test_a_server_without_a_device_does_not_say_who_is_waited_for(knowledge: Kno
     assert cluster_document(story_of(rows, knowledge), knowledge)["schema"] == "npu-kb/cluster/1"
 
 
+@pytest.fixture(scope="session")
+def scan_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file that is written anew for each example."""
+    return tmp_path_factory.mktemp("scans") / "x.jsonl"
+
+
 @given(st.lists(ROWS.filter(lambda row: 10**400 not in row and "odd" not in row), max_size=10))
-def test_rows_come_back_from_their_lines_behind_their_host(rows: list[Row]) -> None:
-    assert list(from_json_lines(to_json_lines(rows), "x")) == rows
-    back = list(from_json_lines(to_json_lines(rows, "node7"), "x"))
-    assert [row.source for row in back] == [f"node7:{row.source}" for row in rows]
+def test_rows_come_back_from_their_lines_behind_their_host(scan_file: Path, rows: list[Row]) -> None:
+    scan_file.write_text("".join(to_json_lines(rows)))
+    assert list(Scans([str(scan_file)]).rows()) == rows
+    scan_file.write_text("".join(to_json_lines(rows, "node7", 1.7e9)))
+    scans = Scans([str(scan_file)])
+    assert [row.source for row in scans.rows()] == [f"node7:{row.source}" for row in rows]
+    assert scans.left_out == []
+
+
+@given(st.lists(ROWS, min_size=1, max_size=5), st.data())
+def test_of_a_damaged_scan_the_sound_rows_are_read(scan_file: Path, rows: list[Row], data: st.DataObject) -> None:
+    whole = "".join(to_json_lines(rows, "node7", 1.7e9)).encode()
+    at, junk = data.draw(st.integers(0, len(whole))), data.draw(st.binary(max_size=30))
+    scan_file.write_bytes(whole[:at] + junk + b"\n" + "".join(to_json_lines(rows, "node8")).encode())
+    read = [row for row in Scans([str(scan_file)]).rows() if row.source.startswith("node8:")]
+    assert read == [row._replace(source=f"node8:{row.source}") for row in rows]
 
 
 @pytest.mark.parametrize(
@@ -132,7 +154,92 @@ def test_what_no_scan_wrote_is_named_with_its_line(text: str, run: Run, tmp_path
     (tmp_path / "a.jsonl").write_text('{"schema": "npu-kb/scan/1"}\n' + text + "\n")
     status, out, err = run("merge", str(tmp_path / "a.jsonl"))
     assert (status, out) == (2, "")
-    assert "a.jsonl:2: is no row of a scan" in err and err.count("\n") == 1
+    assert "a.jsonl:2: is " in err and "npu-kb scan --out" in err and err.count("\n") == 1
+
+
+def test_the_rest_is_told_without_what_is_damaged(run: Run, tmp_path: Path) -> None:
+    """A scan that was cut off, one of garbage, one of another release, and one that is not there."""
+    seen = Observation("a.log", 1, 0, 1e9, "hbm-multi-bit-ecc-in-use", "certain", "x", {}, 1, 1, 1e9)
+    good, quiet = "".join(to_json_lines([seen], "n1")), "".join(to_json_lines([], "n2"))
+    texts = {"good": good, "cut": good[:-9], "garbage": "\0\x1b[2J\nx\n", "newer": good.replace("scan/1", "scan/2")}
+    names = [str(tmp_path / f"{name}.jsonl") for name in [*texts, "none"]]
+    for name, text in zip(names, texts.values(), strict=False):
+        Path(name).write_text(text)
+    status, out, err = run("merge", *names)
+    assert status == 0 and out.startswith("FIRST FAULT  n1")
+    assert "Left out: 4 damaged scans, first" in out
+    for place in ("cut.jsonl:2: ", "garbage.jsonl:1: ", "newer.jsonl:1: is of schema 'npu-kb/scan/2'", "none.jsonl: "):
+        assert place in err
+    assert err.count("\n") == 4 and "garbage.jsonl:1: is no row of a scan" in err and "; 1 more of its lines" in err
+    damaged = json.loads(run("merge", *names, "--format", "json")[1])["sources"]["left_out"]
+    assert [(Path(each["file"]).name, each["line"], each["lines"]) for each in damaged] == [
+        ("cut.jsonl", 2, 1), ("garbage.jsonl", 1, 2), ("newer.jsonl", 1, 1), ("none.jsonl", 0, 1),
+    ]  # fmt: skip
+    Path(names[0]).write_text(quiet + "".join(to_json_lines([SourceSummary("a", 1, 1, None, None, 0, "")])))
+    status, out, _ = run("merge", *names[:2])
+    assert status == 2 and "No fault was found" in out and "Left out: 1 damaged scan, first" in out
+
+
+def test_rows_behind_a_scan_that_was_cut_off_are_of_their_own_host(run: Run, tmp_path: Path) -> None:
+    """As where `cat` put files together."""
+    scans = [
+        "".join(to_json_lines([SourceSummary("a.log", 1, 1, None, None, 0, "")] * 2, host, 1e9))
+        for host in ("n1", "n2")
+    ]
+    (tmp_path / "all.jsonl").write_text(scans[0][:-30] + scans[1])
+    read = Scans([str(tmp_path / "all.jsonl")])
+    assert [row.source for row in read.rows()] == ["n1:a.log", "n2:a.log", "n2:a.log"]
+    assert [(each.line, each.lines) for each in read.left_out] == [(3, 1)]
+
+
+def scan_of(host: str, time: float | None, *logs: tuple[str, int]) -> str:
+    """A scan in which each of the logs has so many lines with a fault."""
+    rows: list[Row] = []
+    for source, count in logs:
+        rows.append(Observation(source, 1, 0, 1e9, "disk-full", "certain", "x", {}, count, count, 1e9 + count))
+        rows.append(SourceSummary(source, 100 * count, count, 1e9, 1e9 + count, 0, ""))
+    return "".join(to_json_lines(rows, host, time))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_log_that_was_scanned_again_counts_as_the_last_scan_has_it(seed: int, run: Run, tmp_path: Path) -> None:
+    """The newest one is told, whatever the order of the files and even if the log is shorter now."""
+    texts = [
+        scan_of("n1", 1e9, ("a.log", 9), ("gone.log", 2)), scan_of("n1", 2e9, ("a.log", 3)), scan_of("n1", None, ("a.log", 8)),
+        scan_of("n2", 1.5e9, ("a.log", 5)),
+    ]  # fmt: skip
+    texts = random.Random(seed).sample(texts * 2, 8)
+    for number, text in enumerate(texts):
+        (tmp_path / f"{number}.jsonl").write_text(text)
+    names = [str(tmp_path / f"{number}.jsonl") for number in range(8)]
+    together = run("merge", *names, "--format", "json")
+    counts = {event["source"]: event["count"] for event in json.loads(together[1])["timeline"]}
+    assert counts == {"n1:a.log": 3, "n1:gone.log": 2, "n2:a.log": 5}
+    assert json.loads(together[1])["sources"]["bytes"] == 1_000
+    assert run("merge", "-", "--format", "json", stdin="".join(texts)) == together
+
+
+def test_scans_of_hosts_without_a_name_all_count(run: Run, tmp_path: Path) -> None:
+    texts = [scan_of("", 1e9, ("a.log", 3)), scan_of("", 2e9, ("a.log", 5))]
+    document = json.loads(run("merge", "-", "--format", "json", stdin="".join(texts))[1])
+    assert [event["count"] for event in document["timeline"]] == [3, 5]
+
+
+def test_a_host_that_is_scanned_again_replaces_its_first_scan(two_ranks: Path, run: Run) -> None:
+    scans = [str(two_ranks / f"{name}.jsonl") for name in ("first", "again")]
+    log = two_ranks / "node0" / "rank_0.log"
+    for scan in scans:
+        assert run("scan", str(log), "--host", "node0", "--out", scan)[0] == 0
+        log.write_text(log.read_text() * 3)
+    first, again = (json.loads(run("merge", *names, "--format", "json")[1]) for names in (scans[::-1], scans[1:]))
+    assert first == again and first["timeline"][0]["count"] == 3
+
+
+def test_a_scan_in_a_pipe_is_read(run: Run, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["sh", "-c", f"printf %s '{scan_of('n1', 1e9, ('a.log', 3))}' > {pipe}"]):
+        assert run("merge", str(pipe))[0] == 0
 
 
 def test_without_a_fault_the_status_says_so(run: Run) -> None:
@@ -280,6 +387,37 @@ def test_very_many_runs_without_a_fault_are_told_in_linear_time(knowledge: Knowl
     assert story_of(rows, knowledge).faults == []
 
 
+@pytest.mark.parametrize("where", ["n1/plog/plog-{}_20251024111652406.log", "n1/app/train-{}.log"])
+def test_very_many_runs_with_unsure_hints_only_are_told_in_linear_time(where: str, knowledge: Knowledge) -> None:
+    rows: list[Row] = []
+    for n in range(1, 5_001):
+        plog = f"n1/plog/plog-{n}_20251024111652406.log"
+        rows.append(SourceSummary(plog, 9, 9, 1e9 + n * 9e3, 1e9 + n * 9e3 + 60, 0, ""))
+        rows.append(Observation(where.format(n), 3, 0, None, "disk-full", "possible", "x", {}, 1, 3, None))
+    assert story_of(rows, knowledge).faults == []
+
+
+def test_very_many_runs_that_only_waited_are_told_in_linear_time(knowledge: Knowledge) -> None:
+    rows: list[Row] = []
+    for n in range(1, 2_001):
+        plog, start = f"n1/plog/plog-{n}_20251024111652406.log", 1e9 + n * 9e3
+        rows.append(SourceSummary(plog, 9, 9, start, start + 60, 0, ""))
+        rows.append(SourceSummary(f"n1/app/train-{n}.log", 9, 9, None, None, 0, ""))
+        rows.append(Observation(plog, 3, 0, start, "hccl-notify-wait-timeout", "certain", "x", {}, 1, 3, start))
+    assert story_of(rows, knowledge).faults == []
+
+
+def test_very_many_faults_of_a_host_are_told_in_linear_time(knowledge: Knowledge) -> None:
+    rows: list[Row] = [
+        Observation("n1/a.log", n, 0, 1e9 + n, f"fault-{n}", "certain", "x", {}, 1, n, 1e9) for n in range(1, 10_001)
+    ]
+    rows += [
+        Clue("n1/a.log", n, 1e9 + n, "accuses", {"server": f"n{n}", "device": "1", "why": "LOST"}, "x")
+        for n in range(1, 20_001)
+    ]
+    assert story_of(rows, knowledge).faults
+
+
 def test_ranks_that_all_others_miss_are_told_in_time(knowledge: Knowledge) -> None:
     world = 1_000
     missing = ",".join(map(str, range(world // 2, world)))
@@ -296,7 +434,7 @@ def test_an_entry_that_no_knowledge_can_have_is_told_in_one_line(tmp_path: Path,
     path.write_text("".join(to_json_lines([seen])).replace("quux", "\\ud800"))
     status, _, err = run("merge", str(path))
     assert (status, err.count("\n")) == (2, 1)
-    assert "a.jsonl:2: is no row of a scan (entry is no name)" in err
+    assert "left out: " in err and "a.jsonl:2: is no row of a scan (entry is no name)" in err
 
 
 def test_a_server_with_an_escape_sequence_is_not_believed(knowledge: Knowledge) -> None:

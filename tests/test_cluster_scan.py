@@ -22,10 +22,11 @@ from npu_kb import Knowledge, diagnose
 from npu_kb.cluster import pieces
 from npu_kb.cluster import scan as scanning
 from npu_kb.cluster.engines import AhoCorasick, Engine, Hyperscan
-from npu_kb.cluster.observation import Observation, Row, SourceSummary, from_json_lines, to_json_lines
+from npu_kb.cluster.observation import Observation, Row, SourceSummary, to_json_lines
 from npu_kb.cluster.processes import own_pool
 from npu_kb.cluster.progress import progress_text
 from npu_kb.cluster.scan import scan
+from npu_kb.cluster.scans import Scans
 from npu_kb.errors import NpuKbError
 
 Run = Callable[..., tuple[int, str, str]]
@@ -296,7 +297,7 @@ def test_scan_writes_rows_that_can_be_read_back(tmp_path: Path, run: Run) -> Non
     status, text, err = run("scan", str(tmp_path / "logs"), "--out", str(out), "--host", "node7")
     assert (status, text) == (0, "")
     assert err == f"npu-kb: not read, or not to its end, binary: {tmp_path}/logs/core\n"
-    rows = list(from_json_lines(out.read_text().splitlines(), "rows.jsonl"))
+    rows = list(Scans([str(out)]).rows())
     assert [row.source for row in observations(rows)] == [f"node7:{tmp_path}/logs/a.log.gz"]
     assert json.loads(out.read_text().splitlines()[0])["schema"] == "npu-kb/scan/1"
     assert list(to_json_lines(rows))[1:] == [

@@ -11,6 +11,7 @@ import tarfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -187,6 +188,78 @@ def test_all_that_stands_before_a_cut_is_read(tmp_path: Path, pack: Callable[[by
     whole = AsFarAsGood(log.stream)
     assert whole.read(10_000_000) == noise + LINE
     assert whole.trouble.endswith(" cut off")
+
+
+class Pipe(io.RawIOBase):
+    """A target that cannot be gone back in, so that sizes stand behind the members."""
+
+    def __init__(self) -> None:
+        self.data = b""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self.data += bytes(data)
+        return len(data)
+
+
+@pytest.mark.parametrize(
+    ("method", "target"),
+    [(zipfile.ZIP_STORED, io.BytesIO), (zipfile.ZIP_DEFLATED, io.BytesIO), (zipfile.ZIP_DEFLATED, Pipe)],
+)
+def test_a_zip_whose_end_is_missing_is_read_up_to_its_cut(
+    tmp_path: Path, method: int, target: Callable[[], Any], run: Callable[..., tuple[int, str, str]]
+) -> None:
+    inner, noise = gzip.compress(LINE * 2), "".join(f"{os.urandom(30).hex()}\n" for _ in range(9_000))
+    members = {"logs/": b"", "a.log": LINE * 3, "b.log.gz": inner, "c.log": noise.encode(), "d.log": LINE}
+    whole = target()
+    with zipfile.ZipFile(whole, "w", method) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    data = whole.getvalue() if isinstance(whole, io.BytesIO) else whole.data
+    path = tmp_path / "job.zip"
+    path.write_bytes(data[: data.index(b"c.log") + 200_000])
+    logs = {log.name: read_as_far(log) for log in logs_in(LogFile(str(path), "job.zip", 0))}
+    assert logs["job.zip!a.log"] == (LINE * 3).decode() and logs["job.zip!b.log.gz"] == (LINE * 2).decode()
+    assert noise.startswith(logs["job.zip!c.log"]) and len(logs["job.zip!c.log"]) > 150_000
+    assert logs["job.zip"] == "<zip cut off>" and len(logs) == 4
+    status, out, err = run("why", str(path))
+    assert status == 0 and "cann-environment-not-loaded" in out
+    assert f"{path}: not read, or not to its end: zip cut off" in err
+    path.write_bytes(data[: data.index(b"PK\x01\x02") + 10])
+    assert set(contents(path)) == {f"{path}{name}" for name in ("", "!a.log", "!b.log.gz", "!c.log", "!d.log")}
+
+
+def read_as_far(log: Log | Skipped) -> str:
+    """What of a log can be read, or why it was not read in angle brackets."""
+    if isinstance(log, Skipped):
+        return f"<{log.reason}>"
+    return AsFarAsGood(log.stream).read(10_000_000).decode()
+
+
+def test_a_bomb_in_a_cut_off_zip_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unpack, "_FREE_BYTES", 1_000_000)
+    data = zip_of({"a": LINE, "bomb": b"\n" * 3_000_000, "c": LINE})
+    (tmp_path / "cut.zip").write_bytes(data[: data.index(b"PK\x01\x02")])
+    told = contents(tmp_path)
+    assert told["cut.zip!a"] == LINE.decode()
+    assert "250 times" in told["cut.zip!bomb"] and "250 times" in told["cut.zip"] and len(told) == 3
+
+
+@given(st.data())
+def test_a_zip_cut_and_damaged_anywhere_is_read_or_told(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    whole = bytearray(
+        zip_of({"a/": b"", "a/b.log": LINE * 9, "c.gz": gzip.compress(LINE, mtime=0), "d": bytes(range(50))})
+    )
+    for at in data.draw(st.lists(st.integers(0, len(whole) - 1), max_size=3)):
+        whole[at] = data.draw(st.integers(0, 255))
+    path = tmp_path_factory.mktemp("any") / "a"
+    path.write_bytes(whole[: data.draw(st.integers(0, len(whole)))])
+    for text in contents(path).values():
+        assert isinstance(text, str)
 
 
 @pytest.mark.parametrize("kind", [tarfile.GNUTYPE_LONGNAME, tarfile.XHDTYPE, tarfile.XGLTYPE])

@@ -10,13 +10,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npu_kb.cluster.clocks import Clocks
-from npu_kb.cluster.clues import clues_in, clues_of_lines, rank_table_clues
+from npu_kb.cluster.clues import ClueReader, clues_in, rank_table_clues
 from npu_kb.cluster.names import PathNames, is_cluster, names_of, names_of_all
+from npu_kb.cluster.observation import Clue
 from npu_kb.cluster.times import read_stamp, read_time
 from npu_kb.cluster.who import Who
 
 NOW = 1_796_000_000.0
 """2026-11-30 00:53:20 UTC"""
+
+
+def clues_of(source: str, lines: list[str]) -> list[Clue]:
+    """What the lines of a log tell."""
+    reader = ClueReader(source)
+    for number, line in enumerate(lines, 1):
+        reader.read(line, number, read_time(line))
+    return reader.clues
 
 
 @pytest.mark.parametrize(
@@ -192,9 +201,7 @@ def test_debug_and_device_logs_share_the_rank_that_a_run_log_tells() -> None:
     run = "n1/ascend/log/run/plog/plog-5_20251024111652406.log"
     debug = "n1/ascend/log/debug/plog/plog-5_20251024111652406.log"
     device = "n1/ascend/log/debug/device-2/device-5_20251024111652406.log"
-    clues = clues_of_lines(
-        run, ["rankNum[16], rank[10], rootInfo identifier[g], server[192.0.2.1%eth0], logicDevId[2]"]
-    )
+    clues = clues_of(run, ["rankNum[16], rank[10], rootInfo identifier[g], server[192.0.2.1%eth0], logicDevId[2]"])
     who = Who([run, debug, device], clues)
     assert {who.parties[source].rank for source in (run, debug, device)} == {10}
     assert who.at("192.0.2.1", 2).rank == 10
@@ -203,7 +210,7 @@ def test_debug_and_device_logs_share_the_rank_that_a_run_log_tells() -> None:
 def test_ranks_of_smaller_groups_are_not_taken_for_ranks_of_the_job() -> None:
     source = "n1/ascend/log/run/plog/plog-5_20251024111652406.log"
     lines = ["rankNum[4], rank[1], rootInfo identifier[tp]", "rankNum[16], rank[13], rootInfo identifier[all]"]
-    who = Who([source], clues_of_lines(source, lines))
+    who = Who([source], clues_of(source, lines))
     assert who.parties[source].rank == 13
     assert who.rank(1, "tp").rank == 13
 
@@ -212,7 +219,7 @@ def test_clocks_are_compared_where_ranks_leave_a_barrier_together() -> None:
     clues = []
     for rank, stamp in enumerate(["03:00:00", "03:00:00", "03:00:30", "02:59:59"]):
         line = f"2025-10-24 {stamp} HcclCommInitRootInfo success, rankNum[4], rank[{rank}], rootInfo identifier[g]"
-        clues += clues_of_lines(f"node{rank}/rank_{rank}.log", [line])
+        clues += clues_of(f"node{rank}/rank_{rank}.log", [line])
     clocks = Clocks(Who([f"node{rank}/rank_{rank}.log" for rank in range(4)], clues), clues)
     assert [(d.host, d.seconds) for d in clocks.differences] == [("node2", 30.0)]
     assert clocks.true_time("node2/rank_2.log", 1000.0) == 970.0
@@ -222,8 +229,8 @@ def test_clocks_are_compared_where_ranks_leave_a_barrier_together() -> None:
 def test_logs_without_a_zone_are_read_in_the_zone_that_the_host_names() -> None:
     sources = ["n1/messages", "n1/rank_0.log"]
     clues = [
-        *clues_of_lines("n1/messages", ["2026-11-29T10:00:00+0800 n1 kernel: hello"]),
-        *clues_of_lines("n1/rank_0.log", ["2026-11-29 10:00:00 hello"]),
+        *clues_of("n1/messages", ["2026-11-29T10:00:00+0800 n1 kernel: hello"]),
+        *clues_of("n1/rank_0.log", ["2026-11-29 10:00:00 hello"]),
     ]
     clocks = Clocks(Who(sources, clues), clues)
     there, here = read_time("2026-11-29T10:00:00+0800"), read_time("2026-11-29 10:00:00")

@@ -20,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npu_kb import Knowledge, locations
-from npu_kb.collect import logfiles, scene
+from npu_kb.collect import logfiles
 from npu_kb.collect.plan import plan
 from npu_kb.environment.commandline import parse
 from npu_kb.environment.root import Root
@@ -151,8 +151,7 @@ def test_commands_of_a_private_folder_are_never_run(run: Run, machine: Path, tmp
 def test_a_program_that_hangs_is_soon_left_alone(
     run: Run, machine: Path, tools: Callable[[str, str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scene, "_COMMAND_SECONDS", 0.3)
-    monkeypatch.setattr("npu_kb.environment.probe._COMMAND_SECONDS", 0.3)
+    monkeypatch.setattr("npu_kb.environment.running._SECONDS", 0.3)
     (machine / "dev/davinci1").write_text("")
     asked = machine / "asked"
     tools("npu-smi", f"echo x >> {asked}; exec /bin/sleep 60")

@@ -165,6 +165,11 @@ def test_a_short_word_is_found_as_a_word_only(
     assert bool(found.claims) is holds
 
 
+def test_a_short_chinese_word_is_found_inside_a_sentence(write_entry: Write, small_knowledge: Small) -> None:
+    write_entry("too-hot", "- text: 温度过高", hit="设备温度过高")
+    assert diagnose("检测到设备温度过高告警\n", small_knowledge(), suggest=False).claims
+
+
 def test_a_hexadecimal_code_is_not_found_in_a_longer_one(write_entry: Write, small_knowledge: Small) -> None:
     write_entry("some-entry", '- text: "error 0xa0018003"', hit="error 0xa0018003")
     knowledge = small_knowledge()

@@ -23,7 +23,8 @@ from npu_kb.environment.probe import probe
 from npu_kb.environment.root import Root
 from npu_kb.environment.running import Output, Patience, missing
 from npu_kb.environment.snapshot import Fact, Install, Missing, Snapshot, as_json, read_snapshot
-from npu_kb.intake.logtext import LogText
+from npu_kb.intake.logtext import MAX_LINE, LogText
+from npu_kb.intake.redact import redact
 
 MACHINES: dict[str, dict[str, Any]] = yaml.safe_load(
     (Path(__file__).parent / "data" / "machines.yaml").read_text("utf-8")
@@ -87,7 +88,7 @@ HANGS = {
 def test_tools_that_misbehave_do_not_take_the_answer_away(
     text: str, build: Build, script: Script, knowledge: Knowledge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("npu_kb.environment.probe._COMMAND_SECONDS", 0.5)
+    monkeypatch.setattr("npu_kb.environment.running._SECONDS", 0.5)
     root, settings = build(MACHINES["a2"])
     for name in ("npu-smi", "hccn_tool", "pip"):
         script(tmp_path / "bin" / name, text)
@@ -114,7 +115,7 @@ def test_a_program_that_gives_no_answer_twice_is_not_asked_again() -> None:
     patience, asked = Patience(), []
 
     def ask(program: str, why: str) -> Output:
-        return patience.ask(program, "x", lambda: asked.append(program) or missing("x", why))
+        return patience.ask(program, "x", lambda seconds: asked.append(program) or missing("x", why))
 
     for why in ("failed", "no answer", "failed", "no answer", "failed"):
         assert ask("npu-smi", why).missing
@@ -125,12 +126,29 @@ def test_a_program_that_gives_no_answer_twice_is_not_asked_again() -> None:
 
 def test_those_asked_at_once_count_once_one_of_them_was_silent() -> None:
     patience = Patience()
-    patience.ask("x", "", lambda: missing("", "no answer"))
+    patience.ask("x", "", lambda seconds: missing("", "no answer"))
     inner = []
     outer = patience.ask(
-        "x", "", lambda: inner.append(patience.ask("x", "", lambda: Output("", b"more"))) or Output("", b"")
+        "x", "", lambda s: inner.append(patience.ask("x", "", lambda s: Output("", b"more"))) or Output("", b"")
     )
     assert outer.missing is None and inner[0].missing is not None
+
+
+def test_where_all_programs_hang_those_that_follow_are_waited_for_shortly_and_asked_once() -> None:
+    patience, waits = Patience(), []
+
+    def ask(program: str, why: str = "no answer") -> None:
+        patience.ask(program, "", lambda seconds: waits.append((program, seconds)) or missing("", why))
+
+    for program in ("npu-smi", "hccn_tool", "hccn_tool", "npu-smi", "df", "pip"):
+        ask(program)
+    ask("uname", "failed")
+    assert len({seconds for _, seconds in waits}) == 1 and len(waits) == 7
+    for program in ("lspci", "ss", "ss", "df", "uname"):
+        ask(program)
+    assert [program for program, _ in waits[7:]] == ["lspci", "ss", "uname"]
+    usual, shorter = waits[7][1], waits[8][1]
+    assert usual == waits[0][1] > shorter == waits[9][1]
 
 
 def test_files_without_permission_are_missing(build: Build, knowledge: Knowledge, tmp_path: Path) -> None:
@@ -276,6 +294,44 @@ def test_a_lost_card_a_lost_address_and_a_full_disk_matter() -> None:
     assert len(rows) == 3
 
 
+def test_a_disk_of_another_size_is_told_and_a_file_system_in_memory_is_not() -> None:
+    df = "$ df -h\n/dev/sda3 900G 700G 200G 78% /data\nnas:/x 2.0T 1T 1T 50% /nas\ntmpfs 60G 0 60G 0% /run\n"
+    inodes = "$ df -i\n/dev/sda3 6553600 300000 6253600 5% /data\n"
+    first = assemble(LogText.of(df + inodes).lines)
+    second = assemble(LogText.of(df.replace("900G", "1.8T").replace("60G", "90G").replace("nas:/x", "#")).lines)
+    assert [tuple(row) for row in compare(first, second)] == [
+        ("disks", "host.disk_gb [/data]", "900", "1843.2"), ("disks", "host.disk_gb [/nas]", "2048", None),
+    ]  # fmt: skip
+
+
+def test_a_changed_address_is_seen_on_one_machine_and_never_told(build: Build, knowledge: Knowledge) -> None:
+    def taken(identity: str, address: str) -> Snapshot:
+        root, settings = build({"files": {"etc/machine-id": f"{identity}\n"}})
+        return probe(knowledge, root, {**settings, "HCCL_IF_IP": address, "MASTER_ADDR": f"{address}:29500"})
+
+    mine, other = "0f" * 16, "a1" * 16
+    before, same, after = (taken(mine, address) for address in ("10.1.2.3", "10.1.2.3", "10.1.2.4"))
+    assert compare(before, same) == []
+    changed = compare(before, after)
+    assert [row.name for row in changed] == ["HCCL_IF_IP", "MASTER_ADDR"]
+    for row in changed:
+        assert row.first and row.second and row.first != row.second
+        assert re.fullmatch(r"<ip-[0-9a-f]{4}>(?::29500)?", row.first) and redact(row.first) == row.first
+    assert compare(before, taken(other, "10.1.2.4")) == []
+    assert "10.1.2" not in as_json(after) and mine not in as_json(after)
+    assert compare(taken("no identity", "10.1.2.4"), before) == [] and "<ip>" in as_json(taken("", "10.1.2.3"))
+    ports = [
+        assemble(LogText.of(f"$ hccn_tool -i 0 -ip -g\nipaddr:{ip}\n").lines, key=b"k") for ip in ("1.1.1.1", "1.1.1.2")
+    ]
+    assert [row.name for row in compare(*ports)] == ["hccn.ip [0]"]
+
+
+def test_a_long_text_of_a_snapshot_counts_as_far_as_a_line_of_a_log_may_be() -> None:
+    fact = Fact(name="npu.health", value="Alarm", subject="0", text="Alarm" * 10_000)
+    snapshot = Snapshot(taken=None, facts=[fact], environment={"LD_LIBRARY_PATH": "/x:" * 20_000})
+    assert [len(line.text) for line in known(snapshot).lines] == [MAX_LINE, MAX_LINE]
+
+
 def test_differences_are_told_below_the_names_of_the_files_in_words(run: Any, tmp_path: Path) -> None:
     setting = {"LD_LIBRARY_PATH": "/opt/libraries:" * 20 + "one"}
     snapshot = Snapshot(taken=None, environment=setting, container=False)
@@ -403,7 +459,8 @@ def test_a_snapshot_can_be_kept_and_compared(run: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "", "{", "[]", "null", '{"schema": "other"}', '{"schema": "npu-kb/snapshot/1", "facts": 3}', "[" * 9000, "\0\xff",
+        "", "{", "[]", "null", '{"schema": "other"}', '{"taken": null}',
+        '{"schema": "npu-kb/snapshot/1", "facts": 3}', "[" * 9000, "\0\xff",
         '{"schema": "npu-kb/snapshot/1", "taken": null, "environment": {"HCCL_X": "\\ud800"}}',
         '{"schema": "npu-kb/snapshot/1", "taken": null, "compatibility": {"firmware": {"accepts_driver": [[]]}}}',
     ],

@@ -291,8 +291,8 @@ def test_since_is_a_day_of_this_machine(run: Run, monkeypatch: pytest.MonkeyPatc
 
 def test_stats_count_topics_entries_versions_weeks_and_what_never_occurs(run: Run, knowledge: Knowledge) -> None:
     assert run("stats") == (1, "Nothing was diagnosed here yet.\n", "")
-    for _ in range(2):
-        run("why", stdin="CANN version: 8.0.RC3\n" + PASTE)
+    for number in range(2):
+        run("why", stdin=f"CANN version: 8.0.RC3\nrun {number}\n{PASTE}")
     run("why", stdin="nothing of the kind\n")
     run("feedback", "wrong", ANSWER)
     with Store.open() as store, sqlite3.connect(store.path) as connection:
@@ -314,10 +314,24 @@ def test_stats_count_topics_entries_versions_weeks_and_what_never_occurs(run: Ru
     assert document["reported_wrong"] == [{"id": ANSWER, "right": 0, "wrong": 1}]
     assert document["entries_known"] == total and ANSWER not in document["never_named"]
     text = run("stats")[1]
-    assert text.startswith("3 diagnoses, 1 without an answer (33%).") and "2025-W52, 1 without an answer" in text
+    assert text.startswith("3 logs, 1 without an answer (33%).\n") and "2025-W52, 1 without an answer" in text
     assert f"{len(document['never_named'])} of {total} entries" in text
     assert document["never_named"][-1] in run("stats", "--all")[1] and document["never_named"][-1] not in text
     assert json.loads(run("stats", "--format", "json", "--since", "2026-01-01")[1])["diagnoses"] == 2
+
+
+def test_stats_count_a_log_that_is_given_again_once_and_say_so(run: Run) -> None:
+    run("why", stdin=PASTE)
+    with Store.open() as store, sqlite3.connect(store.path) as connection:
+        connection.execute("UPDATE diagnoses SET checksum = ''")  # as older releases kept it
+    for text in (PASTE, PASTE.replace(": cannot", ":\n   cannot"), "nothing of the kind\n", "nothing of the kind\n"):
+        run("why", stdin=text)
+    document = json.loads(run("stats", "--format", "json")[1])
+    assert (document["diagnoses"], document["repeats"], document["unanswered"]) == (3, 2, 1)
+    assert [(row["id"], row["count"]) for row in document["entries"]] == [(ANSWER, 2)]
+    assert [row["count"] for row in document["weeks"]] == [3]
+    assert run("stats")[1].startswith("3 logs, 1 without an answer (33%). 2 repeats of the same logs not counted.\n")
+    assert "重复诊断 2 次" in run("stats", "--lang", "zh")[1]
 
 
 def test_a_number_names_a_diagnosis(run: Run) -> None:

@@ -59,8 +59,15 @@ def test_escape_sequences_and_controls_do_not_survive() -> None:
 
 def test_progress_bar_updates_share_the_line_number_of_their_line() -> None:
     lines = list(clean_lines("first\n10%\r50%\rError: lost\nlast"))
-    assert [(number, text) for number, text, _ in lines] == [
+    assert [(number, text) for number, text, *_ in lines] == [
         (1, "first"), (2, "10%"), (2, "50%"), (2, "Error: lost"), (4 - 1, "last"),
+    ]  # fmt: skip
+
+
+def test_the_indentation_behind_prefixes_is_kept_beside_the_text() -> None:
+    text = '  File "x.py"\n[rank3]:         raise  ValueError\n> \tx = 1\nplain'
+    assert [(line.text, line.indent) for line in LogText.of(text).lines] == [
+        ('File "x.py"', 2), ("raise  ValueError", 8), ("x = 1", 4), ("plain", 0),
     ]  # fmt: skip
 
 
@@ -150,7 +157,7 @@ def test_npu_smi_rows_of_two_die_and_inference_cards_are_read() -> None:
         ("$ ulimit -l\nunlimited", "host.memlock_kb", float("inf")),
         ("max locked memory           (kbytes, -l) 64", "host.memlock_kb", 64.0),
         ("vm.max_map_count = 65530", "host.max_map_count", 65530.0),
-        ("/dev/sda1       100G  99G  1.0G  99% /data", "host.disk_percent", 99.0),
+        ("overlay         100G  99G  1.0G  99% /data", "host.disk_percent", 99.0),
         (
             "Mem:            2015        1990           3           4          21          20",
             "host.memory_available_percent",

@@ -207,6 +207,19 @@ def test_an_issue_names_the_tracker_the_versions_and_the_redacted_log(run: Run) 
     assert "- [ ] `npu-smi info`" in out
 
 
+def test_the_log_of_an_issue_is_indented_as_it_was_pasted(run: Run) -> None:
+    log = (
+        "[rank0]: Traceback (most recent call last):\n"
+        '[rank0]:   File "/home/zhang/train.py", line 3, in main\n'
+        "[rank0]:     model.to(device)\n"
+        "[rank0]: RuntimeError: a thing unheard of\n"
+    )
+    _, out, _ = run("why", "--issue", stdin=log)
+    assert '  File "/home/<user>/train.py", line 3, in main\n    model.to(device)\nRuntimeError: a thing' in out
+    _, out, _ = run("why", "--issue", stdin=" " * 5_000 + "RuntimeError: a thing unheard of\n")
+    assert f"\n{' ' * 40}RuntimeError: a thing unheard of\n" in out
+
+
 def test_an_issue_for_vllm_goes_to_its_own_tracker(run: Run) -> None:
     _, out, _ = run("why", "--issue", stdin="vllm_ascend: something unheard of failed\n")
     assert "vllm-project/vllm-ascend" in out

@@ -216,9 +216,8 @@ def test_a_finding_is_dropped(run: Run, overlay: Path) -> None:
 def test_the_log_of_the_last_diagnosis(run: Run, overlay: Path) -> None:
     status, _, err = run("record", "--last", "--kb", str(overlay))
     assert status == 2 and "no diagnosis without an answer was kept; give the log as FILE" in err
-    with Store.open() as store:
-        store.add_diagnosis(["-"], [], [], {}, LOG)
-        store.add_diagnosis(["-"], [{"id": "x", "verdict": "certain"}], [], {}, None)
+    run("why", stdin=LOG)
+    run("why", stdin="ImportError: libhccl.so: cannot open shared object file: No such file or directory\n")
     status, _, err = run("record", "--last", "--kb", str(overlay), *options())
     assert status == 0 and err.startswith("npu-kb: diagnosis 1 of ")
 
@@ -227,7 +226,24 @@ def test_what_is_answered_already_is_said_first_and_needs_a_word(run: Run, overl
     log = "ImportError: libhccl.so: cannot open shared object file: No such file or directory\n"
     status, out, err = run("record", "-", "--kb", str(overlay), *options(), stdin=log)
     assert out.startswith("Already answered by cann-environment-not-loaded (certain)") and "better extend" in out
-    assert status == 2 and "say --yes" in err and written(overlay) == []
+    assert "It stands in " in out and "/entries/cann/cann-environment-not-loaded.yaml\n" in out
+    assert status == 2 and "/cann-environment-not-loaded.yaml)" in err and "say --yes" in err and written(overlay) == []
+
+
+@pytest.mark.parametrize(("kind", "status"), [("", 2), (", wrapper: true", 0)])
+def test_a_row_that_knows_the_line_is_named_with_its_file(run: Run, overlay: Path, kind: str, status: int) -> None:
+    table = overlay / "signatures" / "quux-driver.yaml"
+    table.parent.mkdir()
+    table.write_text(
+        "component: {en: Quux, zh: 夸克}\nlayer: driver\ntopic: device-lost\nsources: {s: a book}\n"
+        "next: {look: {en: Look at it., zh: 查看。}}\nrows:\n- {text: quux overflow of the frobnicator ring, en: The ring"
+        f" is full, zh: 环已满, likely: Nobody reads it., likely_zh: 无人读取。, next: look, source: s{kind}}}\n"
+    )
+    log = "[devmm] quux overflow of the frobnicator ring\nRuntimeError: the ring 7 ended oddly\n"
+    told, out, _ = run("record", "-", "--kb", str(overlay), *options(), stdin=log)
+    assert told == status
+    assert "by quux-driver.quux-overflow-of-the-frobnicator-ring (" in out
+    assert f"It stands in {table}\n" in out and "row of one-line faults" in out
 
 
 def test_near_entries_are_shown_with_how_near_and_why(run: Run, overlay: Path) -> None:

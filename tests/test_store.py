@@ -15,11 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npu_kb import locations
-from npu_kb.diagnosis.model import Reports
+from npu_kb.diagnosis.model import Diagnosis, Match, Reports
 from npu_kb.errors import NpuKbError
 from npu_kb.findings import schema
 from npu_kb.findings.filesystem import is_local
+from npu_kb.findings.journal import Journal
 from npu_kb.findings.store import Store, StoreError
+from npu_kb.intake.logtext import LogText
 
 Run = Callable[..., tuple[int, str, str]]
 ROOT = Path(__file__).parents[1]
@@ -27,17 +29,25 @@ PASTE = "ImportError: libhccl.so: cannot open shared object file: No such file o
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
+def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("NPU_KB_STORE", str(tmp_path / "state" / "store.db"))
     return tmp_path / "state" / "store.db"
 
 
-def add(store: Store, id: str = "some-entry") -> int:
-    return store.add_diagnosis(["train.log"], [{"id": id, "verdict": "certain"}], ["acl:507018"], {"cann": "8.0.0"})
+def add() -> int:
+    """Keep an answer in the store; its number."""
+    match = Match({"id": "some-entry"}, "certain", 1.0, [], {}, 1, 1, {})
+    return keep([match], [{"family": "acl", "code": "507018"}], {"cann": "8.0.0"}, "a text")
+
+
+def keep(matches: list[Match], codes: list[dict[str, str]], versions: dict[str, str], text: str) -> int:
+    number = Journal().keep(Diagnosis(matches, codes, [], versions, [], LogText.of(text)), ["train.log"])
+    assert number is not None
+    return number
 
 
 def test_a_diagnosis_is_given_back_as_it_was_kept(path: Path) -> None:
-    with Store.open(path) as store:
-        number = add(store)
+    number = add()
     with Store.open(path) as store:
         row = store.last_diagnosis()
         assert row == store.diagnosis(number) == store.diagnoses()[0]
@@ -51,12 +61,13 @@ def test_a_diagnosis_is_given_back_as_it_was_kept(path: Path) -> None:
         "codes": ["acl:507018"],
         "versions": {"cann": "8.0.0"},
         "paste": None,
+        "checksum": "5-78bfd13b",
     }
 
 
 def test_diagnoses_come_last_first_and_can_be_limited_by_number_and_time(path: Path) -> None:
     with Store.open(path) as store:
-        numbers = [add(store) for _ in range(3)]
+        numbers = [add() for _ in range(3)]
         assert [row["id"] for row in store.diagnoses()] == numbers[::-1]
         assert [row["id"] for row in store.diagnoses(limit=2)] == numbers[:0:-1]
         assert store.diagnoses(since="9999") == [] and len(store.diagnoses(since="2020-01-01")) == 3
@@ -100,16 +111,16 @@ def test_a_finding_is_replaced_listed_and_dropped(path: Path) -> None:
 
 def test_only_the_latest_diagnoses_are_kept_and_the_texts_of_fewer(path: Path) -> None:
     with Store.open(path) as store:
-        store.add_diagnosis([], [], [], {}, "the first text")
-        kept = store.add_diagnosis([], [], [], {}, "the second text")
+        keep([], [], {}, "the first text")
+        kept = keep([], [], {}, "the second text")
         with sqlite3.connect(path) as connection:
             connection.execute("UPDATE sqlite_sequence SET seq = ?", [kept + schema.KEPT_PASTES + 97])
-        add(store)
+        add()
         row = store.diagnosis(kept)
         assert row is not None and row["paste"] is None
         with sqlite3.connect(path) as connection:
             connection.execute("UPDATE sqlite_sequence SET seq = ?", [schema.KEPT_DIAGNOSES + 99])
-        assert store.add_diagnosis([], [], [], {}, "the last text") == schema.KEPT_DIAGNOSES + 100
+        assert keep([], [], {}, "the last text") == schema.KEPT_DIAGNOSES + 100
         assert [row["paste"] for row in store.diagnoses()] == ["the last text", None]
 
 
@@ -127,7 +138,7 @@ def test_where_the_store_is(monkeypatch: pytest.MonkeyPatch, variables: dict[str
 
 def test_the_store_is_readable_by_its_user_alone(own_home: Path) -> None:
     with Store.open() as store:
-        add(store)
+        add()
         files = list(store.path.parent.iterdir())
         assert len(files) >= 2 and all(file.stat().st_mode & 0o777 == 0o600 for file in files)
         assert store.path.parent.stat().st_mode & 0o777 == 0o700
@@ -166,8 +177,7 @@ def test_a_store_by_a_newer_program_is_refused_in_one_line(path: Path) -> None:
 
 
 def test_an_older_store_is_brought_up_to_date_with_its_rows(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with Store.open(path) as store:
-        number = add(store)
+    number = add()
     monkeypatch.setattr(schema, "MIGRATIONS", [
         *schema.MIGRATIONS,
         lambda connection: connection.execute("ALTER TABLE diagnoses ADD COLUMN host TEXT NOT NULL DEFAULT 'here'"),
@@ -184,8 +194,7 @@ def test_a_migration_that_fails_changes_nothing(path: Path, monkeypatch: pytest.
         connection.execute("DROP TABLE diagnoses")
         connection.execute("SELECT nonsense")
 
-    with Store.open(path) as store:
-        add(store)
+    add()
     with monkeypatch.context() as patch, pytest.raises(StoreError):
         patch.setattr(schema, "MIGRATIONS", [*schema.MIGRATIONS, fails])
         Store.open(path)
@@ -195,8 +204,7 @@ def test_a_migration_that_fails_changes_nothing(path: Path, monkeypatch: pytest.
 
 @pytest.mark.parametrize("damage", [b"no database at all " * 500, None])
 def test_a_damaged_file_is_named_with_the_mend(path: Path, damage: bytes | None) -> None:
-    with Store.open(path) as store:
-        add(store)
+    add()
     whole = path.read_bytes()
     path.write_bytes(damage or whole[:100] + b"\xff" * (len(whole) - 100))
     with pytest.raises(StoreError, match=r"store\.db: the store is damaged; move it"), Store.open(path) as store:
@@ -205,7 +213,7 @@ def test_a_damaged_file_is_named_with_the_mend(path: Path, damage: bytes | None)
 
 def test_a_row_that_cannot_be_read_is_damage_too(path: Path) -> None:
     with Store.open(path) as store:
-        add(store)
+        add()
         with sqlite3.connect(path) as connection:
             connection.execute("UPDATE diagnoses SET matches = '[{'")
         with pytest.raises(StoreError, match="damaged"):
@@ -213,20 +221,19 @@ def test_a_row_that_cannot_be_read_is_damage_too(path: Path) -> None:
 
 
 def test_a_full_disk_is_said_and_loses_nothing(path: Path) -> None:
-    with Store.open(path) as store:
-        add(store)
+    add()
     code = (
         "import sys; from npu_kb.findings.store import Store, StoreError\n"
         "with Store.open(sys.argv[1]) as store:\n"
         "    try:\n"
-        "        for _ in range(100): store.add_diagnosis([], [], [], {}, 'x' * 10000)\n"
+        "        for _ in range(100): store.save_finding({'text': 'x' * 10000})\n"
         "    except StoreError as error: print(error)"
     )
     limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000))  # noqa: E731
     done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, preexec_fn=limit)
     assert done.stdout.strip() == f"{path}: the store cannot be written: no room on the disk; free some", done.stderr
     with Store.open(path) as store:
-        add(store)
+        add()
         row = store.diagnosis(1)
         assert row is not None and row["sources"] == ["train.log"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -26,9 +27,9 @@ def two_entries(own_kb: Path, write_entry: Write, shared_cache: Path, monkeypatc
     write_entry("pair", "- text: [first half of it, second half of it]")
 
 
-def told(watch: Watch) -> list[tuple[str, str, int]]:
+def told(watch: Watch, patience: float = 1e9) -> list[tuple[str, str, int]]:
     """(entry, name of the file, line) of each new fault."""
-    return [(t.observation.entry, Path(t.observation.source).name, t.observation.line) for t in watch.look()]
+    return [(t.observation.entry, Path(t.observation.source).name, t.observation.line) for t in watch.look(patience)]
 
 
 def append(path: Path, text: str) -> None:
@@ -111,9 +112,125 @@ def test_what_is_remembered_does_not_grow_with_the_log(tmp_path: Path) -> None:
     for _ in range(30):
         append(log, f"first half of it\n{'x' * 100}\n" * 2000)
         told(watch)
-    (followed,) = watch._logs.values()
-    assert followed.seen is None or sum(followed.seen.counts.values()) < 40_000
-    assert followed.lines == 30 * 4000
+    ((seen, _),) = watch._remembered.values()
+    assert sum(seen.counts.values()) < 40_000
+    append(log, FAULT + "\n")
+    assert told(watch) == [("quux", "a.log", 30 * 4000 + 1)]
+
+
+def test_what_is_remembered_does_not_grow_with_the_logs_and_their_rotations(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("npu_kb.cluster.watch._MOST_REMEMBERED", 5)
+    watch = Watch([str(tmp_path)], [])
+    for number in range(20):
+        for path in tmp_path.glob("*.log"):
+            path.rename(tmp_path / "old") if number % 2 else path.unlink()
+        for log in range(10):
+            append(tmp_path / f"{number}-{log}.log", f"{number}-{log}\nfirst half of it\n")
+        assert told(watch) == []
+    assert len(watch._remembered) == 5
+    assert len(watch._logs) <= 30
+    for log in range(10):
+        append(tmp_path / f"19-{log}.log", "second half of it\n")
+    assert [(entry, line) for entry, _, line in told(watch)] == [("pair", 2)]
+
+
+def test_a_last_line_without_an_end_is_read_when_nothing_comes_any_more(tmp_path: Path) -> None:
+    log = tmp_path / "a.log"
+    append(log, "start\n")
+    watch = Watch([str(log)], [])
+    append(log, f"first half of it\nand {FAULT[:10]}")
+    assert told(watch) == [] == told(watch, patience=0)
+    append(log, FAULT[10:])
+    assert told(watch) == []
+    assert told(watch, patience=0) == [("quux", "a.log", 3)]
+    append(log, ", and so on\nsecond half of it")
+    assert told(watch, patience=0) == [("pair", "a.log", 2)]
+    append(log, f"\n{OTHER}\n")
+    assert told(watch) == [("gizmo", "a.log", 5)]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_logs_in_utf16_are_read(encoding: str, tmp_path: Path, write_entry: Write) -> None:
+    write_entry("heat", "- text: 温度过高")
+    log = tmp_path / "a.log"
+    log.write_bytes("\ufeffstart\n".encode(encoding))
+    watch = Watch([str(tmp_path)], [])
+    whole = f"\u0a0a\u0d0a noise\n{FAULT}\r\n温度过高\n{OTHER}".encode(encoding)
+    for part in (whole[:7], whole[7:31], whole[31:]):
+        with log.open("ab") as file:
+            file.write(part)
+        found = told(watch)
+    assert found == [("heat", "a.log", 4), ("quux", "a.log", 3)]
+    assert told(watch, patience=0) == [("gizmo", "a.log", 5)]
+    (tmp_path / "b.log").write_bytes(f"\ufeff{FAULT}\n".encode(encoding))
+    assert told(Watch([str(tmp_path / "b.log")], [], from_start=True)) == [("quux", "b.log", 1)]
+
+
+def test_logs_in_gb18030_are_read(tmp_path: Path, write_entry: Write) -> None:
+    write_entry("heat", "- text: 温度过高")
+    append(tmp_path / "a.log", "start\n")
+    watch = Watch([str(tmp_path)], [])
+    with (tmp_path / "a.log").open("ab") as file:
+        file.write("设备 温度过高 了\n".encode("gb18030"))
+    assert told(watch) == [("heat", "a.log", 2)]
+
+
+def test_what_was_written_before_a_rotation_is_read_under_the_new_name(tmp_path: Path) -> None:
+    """Also where only the log itself is followed, and as long as its writer goes on with the old one."""
+    log = tmp_path / "a.log"
+    append(log, "start\n")
+    watch = Watch([str(log)], [])
+    append(log, FAULT + "\n")
+    log.rename(tmp_path / "a.log.1")
+    append(log, "new\n")
+    assert told(watch) == [("quux", "a.log.1", 2)]
+    append(tmp_path / "a.log.1", OTHER + "\n")
+    assert told(watch) == [("gizmo", "a.log.1", 3)]
+    (tmp_path / "a.log.1").unlink()
+    assert told(watch) == []
+    assert len(watch._logs) == 1
+
+
+@pytest.mark.parametrize("from_start", [True, False])
+def test_a_log_that_is_written_anew_is_read_from_its_start_however_long_it_is(tmp_path: Path, from_start: bool) -> None:
+    """As of a job that begins again, or after copytruncate, where more is there at the next look than before."""
+    log = tmp_path / "a.log"
+    append(log, "2026-11-29 08:00:00 start\n")
+    watch = Watch([str(log)], [], from_start=from_start)
+    assert told(watch) == []
+    log.write_text(f"2026-11-29 09:00:00 start\n{FAULT}\n{'x' * 100}\n")
+    assert told(watch) == [("quux", "a.log", 2)]
+    log.write_text("")
+    append(log, f"{'y' * 500}\n{OTHER}\n")
+    assert told(watch) == [("gizmo", "a.log", 2)]
+
+
+def test_links_in_circles_and_pipes_are_passed_over(tmp_path: Path) -> None:
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    (logs / "round").symlink_to(logs)
+    (logs / "self.log").symlink_to("self.log")
+    os.mkfifo(logs / "pipe.log")
+    watch = Watch([str(logs)], [])
+    append(logs / "a.log", FAULT + "\n")
+    assert told(watch) == [("quux", "a.log", 1)]
+
+
+def test_a_pipe_that_takes_the_place_of_a_log_holds_nothing_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = tmp_path / "a.log"
+    append(log, "start\n")
+    watch = Watch([str(log)], [])
+    append(log, FAULT + "\n")
+    listed = list(watch._listed())
+    monkeypatch.setattr(watch, "_listed", lambda: listed)
+    log.rename(tmp_path / "kept")
+    os.mkfifo(log)
+    assert told(watch) == []
+    log.unlink()
+    (tmp_path / "kept").rename(log)
+    assert told(watch) == [("quux", "a.log", 2)]
 
 
 def test_the_command_tells_json_lines_and_ends_by_a_signal(tmp_path: Path, own_kb: Path) -> None:
@@ -152,3 +269,18 @@ def test_the_command_ends_after_its_time_and_with_the_first_fault(
     assert status == 0
     assert out.count("line") == 1
     assert run("watch", str(tmp_path / "none"))[0] == 2
+
+
+def test_the_command_reads_the_last_line_of_a_log_before_it_ends(
+    tmp_path: Path, run: Callable[..., tuple[int, str, str]]
+) -> None:
+    append(tmp_path / "a.log", FAULT)
+    assert run("watch", str(tmp_path / "a.log"), "--from-start", "--for", "1")[0] == 0
+
+
+@pytest.mark.parametrize("name", ["-", "pipe"])
+def test_what_cannot_be_followed_is_told(name: str, tmp_path: Path, run: Callable[..., tuple[int, str, str]]) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    status, out, err = run("watch", name if name == "-" else str(tmp_path / name))
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert "cannot be followed; write it to a file" in err

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -18,11 +20,12 @@ from textual.widgets import Input, Static, Tree
 from npu_kb import locations
 from npu_kb.environment import evidence
 from npu_kb.environment.running import Stopped as ProbeStopped
-from npu_kb.environment.snapshot import Snapshot
+from npu_kb.environment.snapshot import Devices, Node, Snapshot
 from npu_kb.environment.tried import add_tried
 from npu_kb.tui.app import KnowledgeApp
+from npu_kb.tui.environment_items import machine_parts, shown_items
 from npu_kb.tui.hand_ticks import HandTicks
-from npu_kb.tui.machines import ThisMachine, free_name, identity, kept_snapshots
+from npu_kb.tui.machines import Machine, ThisMachine, free_name, identity, kept_snapshots
 from npu_kb.tui.screens.answer import AnswerDialog
 from npu_kb.tui.session import Stopped
 from npu_kb.tui.state import State
@@ -471,6 +474,36 @@ def test_ticks_of_two_windows_are_merged(tmp_path: Path) -> None:
     assert first.toggle("m", "demo", "B")  # which still looks open there
     assert first.of("m", "demo") == ["A", "B"] and first.of("n", "demo") == ["C"]
     assert first.toggle("m", "demo", "A") and HandTicks(path).of("m", "demo") == ["B"]
+
+
+def test_of_a_huge_row_the_screen_shows_a_part_and_copies_all() -> None:
+    nodes = [Node(path=f"/dev/davinci{n}", mode="crw-rw----", owner="me", usable=True) for n in range(20_000)]
+    snapshot = Snapshot(taken=None, devices=Devices(nodes=nodes))
+    items = shown_items(machine_parts(Machine("", snapshot, {"matches": []}, [], {}), "en"), "", "en")
+    (row,) = [item for item in items if "davinci0" in item.text.plain]
+    assert len(row.text.plain) < 3_000 and row.text.plain.endswith("...") and "davinci19999" in row.copy
+
+
+def test_programs_that_tick_at_the_same_time_lose_no_tick(tmp_path: Path) -> None:
+    path = tmp_path / "own" / "ticks.json"
+    code = (
+        "import sys; from pathlib import Path; from npu_kb.tui.hand_ticks import HandTicks\n"
+        "ticks = HandTicks(Path(sys.argv[1]))\n"
+        "print(flush=True); sys.stdin.readline()\n"
+        "assert all(ticks.toggle('m', 'demo', f'{sys.argv[2]} {step}') for step in range(60))"
+    )
+    programs = [
+        subprocess.Popen(
+            [sys.executable, "-c", code, str(path), name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        for name in "ab"
+    ]
+    assert [program.stdout.readline() for program in programs if program.stdout] == ["\n", "\n"]
+    for program in programs:
+        assert program.stdin
+        print(file=program.stdin, flush=True)  # both begin
+    assert [program.communicate() and program.returncode for program in programs] == [0, 0]
+    assert sorted(HandTicks(path).of("m", "demo")) == sorted(f"{name} {step}" for name in "ab" for step in range(60))
 
 
 def test_pipes_in_the_place_of_kept_files_are_not_waited_for(tmp_path: Path) -> None:

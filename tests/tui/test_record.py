@@ -103,6 +103,7 @@ def test_lines_that_are_answered_already_say_so(drive, settle, own_kb: Path, sho
         pilot.app.record("ImportError: libdemo.so: cannot open shared object file")
         await settle(pilot)
         assert "Answered already by demo-libraries-not-loaded" in shown(pilot.app)
+        assert "demo-libraries-not-loaded.yaml" in "".join(shown(pilot.app).split())
 
     drive(script, kb=str(own_kb))
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from npu_kb.cli.options import (
+    BAD,
     FOUND,
     NONE,
     add_output,
@@ -22,6 +23,7 @@ from npu_kb.cli.scan import add_selection, selected_rows
 
 if TYPE_CHECKING:
     from npu_kb.cluster.observation import Row
+    from npu_kb.cluster.scans import Scans
     from npu_kb.knowledge.base import Knowledge
 
 _BY = ["rank", "host", "device"]
@@ -53,12 +55,14 @@ def run_on_all(options: argparse.Namespace, paths: list[str]) -> int:
     return run(argparse.Namespace(**everything))
 
 
-def tell(options: argparse.Namespace, rows: Iterable[Row], knowledge: Knowledge) -> int:
-    """Show the story of the rows as the options ask; the exit status."""
+def tell(options: argparse.Namespace, rows: Iterable[Row], knowledge: Knowledge, scans: Scans | None = None) -> int:
+    """Show the story of the rows as the options ask; the exit status. `scans` they are of, if any."""
     from npu_kb.cluster.timeline import story_of
     from npu_kb.render.cluster_document import cluster_document
 
-    document = cluster_document(story_of(rows, knowledge), knowledge)
+    story = story_of(rows, knowledge)
+    left_out = scans.left_out if scans else []
+    document = cluster_document(story, knowledge, left_out)
     if options.format == "json":
         print_json(document)
     else:
@@ -66,7 +70,7 @@ def tell(options: argparse.Namespace, rows: Iterable[Row], knowledge: Knowledge)
     if plot := getattr(options, "plot", None):
         sys.stdout.flush()  # a picture that cannot be written takes no answer away
         _draw(document, plot)
-    return FOUND if document["faults"] else NONE
+    return FOUND if document["faults"] else BAD if left_out else NONE
 
 
 def _text(document: dict[str, Any], options: argparse.Namespace) -> str:

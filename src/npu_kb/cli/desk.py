@@ -15,7 +15,7 @@ from npu_kb.findings.recording import Recording
 from npu_kb.findings.store import Store
 from npu_kb.findings.write import author_of, entry_path, is_read, place, repository_of
 from npu_kb.knowledge.entry import Effect, Layer, Severity
-from npu_kb.render.record import claim_text, near_text, problems_text, proposals_text, say, written_text
+from npu_kb.render.record import answer_text, near_text, problems_text, proposals_text, say, written_text
 
 
 class _Checked(NamedTuple):
@@ -81,12 +81,13 @@ class Desk:
 
     def _show(self) -> None:
         """What answers the log already, what could recognise it (and which of that is taken), and what comes near."""
-        if claim := self.recording.claim():
-            self._say(claim_text(claim, self.lang))
+        if answer := self.recording.answer():
+            file = self.recording.file_of(answer.entry)
+            self._say(answer_text(answer, file, self.lang))
             decided = self.asks or self.options.yes or self.options.dry_run
-            if claim.entry["role"] == "root" and not decided:
-                id = claim.entry["id"]
-                raise NpuKbError(f"already answered by {id}; extend that entry, or say --yes for a new one")
+            if answer.is_claim and answer.entry["role"] == "root" and not decided:
+                known = f"{answer.entry['id']} ({file})" if file else answer.entry["id"]
+                raise NpuKbError(f"already answered by {known}; extend that one, or say --yes for a new entry")
         if not self.draft.text and (self.options.pick or not self.draft.get("match")):
             self._propose()
         self._say(near_text(self.recording.near(), self.lang, width()))

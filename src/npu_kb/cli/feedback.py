@@ -77,14 +77,14 @@ def _known(options: argparse.Namespace) -> str:
 
 
 def _undo(options: argparse.Namespace, store: Store) -> int:
-    from npu_kb.render.history import said
+    from npu_kb.render.history import say
 
     if not store.withdraw_feedback(options.undo):
         raise NpuKbError(f"there is no feedback {options.undo}; `npu-kb feedback --list` shows all")
     if options.format == "json":
         print_json({"withdrawn": options.undo})
     else:
-        sys.stdout.write(said("withdrawn", language(options), id=options.undo) + "\n")
+        sys.stdout.write(say("withdrawn", language(options), id=options.undo) + "\n")
     return FOUND
 
 

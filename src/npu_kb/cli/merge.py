@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from contextlib import closing
+from itertools import chain
 
 from npu_kb.cli.cluster import add_telling, tell
-from npu_kb.cli.options import load_knowledge
-from npu_kb.errors import NpuKbError
-
-if TYPE_CHECKING:
-    from npu_kb.cluster.observation import Row
+from npu_kb.cli.options import BAD, load_knowledge, warn
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,19 +18,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    return tell(options, _rows(options.scans), load_knowledge(options))
+    from npu_kb.cluster.scans import Scans
 
-
-def _rows(names: list[str]) -> Iterator[Row]:
-    """The rows of all files; one that is given twice, or in another order, changes nothing."""
-    from npu_kb.cluster.observation import from_json_lines
-
-    for name in names:
-        try:
-            if name == "-":
-                yield from from_json_lines(sys.stdin, name)
-            else:
-                with open(name, encoding="utf-8", errors="replace") as file:  # noqa: PTH123
-                    yield from from_json_lines(file, name)
-        except OSError as error:
-            raise NpuKbError(f"{name}: cannot be read: {error.strerror}; give what `npu-kb scan --out` wrote") from None
+    knowledge = load_knowledge(options)
+    with closing(Scans(options.scans)) as scans:
+        rows = scans.rows()
+        first = next(rows, None)
+        if not first and scans.left_out:
+            status = BAD  # there is nothing to tell anything of
+        else:
+            status = tell(options, chain([first] if first else [], rows), knowledge, scans)
+        for left_out in scans.left_out:
+            warn(f"left out: {left_out}")
+    return status

@@ -6,6 +6,7 @@ import argparse
 import os
 import signal
 import sys
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from io import TextIOWrapper
@@ -82,12 +83,12 @@ def run(options: argparse.Namespace) -> int:
 
     load_knowledge(options)  # tells what is wrong with it, once
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # leaves no half-written file, as Ctrl-C
-    tally = Tally()
+    tally, began = Tally(), round(time.time(), 3)
     rows = selected_rows(options)
     first = next(rows, None)  # a path that is not there is told before anything is written
     host = options.host or (os.uname().nodename if options.out else "")
     with _output(options.out) as out:
-        out.writelines(to_json_lines(tally.counted(chain([first] if first else [], rows)), host))
+        out.writelines(to_json_lines(tally.counted(chain([first] if first else [], rows)), host, began))
     tally.tell_skipped()
     return FOUND if tally.claims else NONE
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
 from npu_kb.cluster.observation import MAX_TEXT, Clue
-from npu_kb.cluster.times import read_stamp, read_time
+from npu_kb.cluster.times import read_stamp
 
 _MEMBER = (
     r"(?:rankNum|ranks|totalRanks)\[(?P<world>\d{1,6})\], ?rank\[(?P<rank>\d{1,6})\]"
@@ -127,16 +127,6 @@ def clues_in(text: str) -> list[tuple[str, dict[str, str]]]:
 def accused(text: str) -> bool:
     """Whether a line speaks of a fault of someone else than its writer."""
     return any(tells in ("accuses", "missing", "connected", "version", "differs") for tells, _ in clues_in(text))
-
-
-def clues_of_lines(source: str, lines: Iterable[str]) -> list[Clue]:
-    """The clues of a whole source that is read line by line."""
-    reader, time = ClueReader(source), None
-    for number, line in enumerate(lines, 1):
-        if any(literal in line for literal in LITERALS) or number <= 3:
-            time = read_time(line) or time
-            reader.read(line, number, time)
-    return reader.clues
 
 
 def _values(found: re.Match[str], text: str) -> dict[str, str]:

@@ -50,9 +50,9 @@ class Entries:
         """Whether what the entry tells of is safe to ignore."""
         return bool(self.get(id)["severity"] == "benign")
 
-    def explains(self, cause: str, effect: str) -> bool:
-        """Whether one entry brings the other about, and not the other way round as well."""
-        return effect in self.get(cause)["causes"] and cause not in self.get(effect)["causes"]
+    def effects(self, cause: str) -> list[str]:
+        """The entries that an entry brings about, and not the other way round as well."""
+        return [effect for effect in self.get(cause)["causes"] if cause not in self.get(effect)["causes"]]
 
 
 def event_of(row: Observation, who: Who, clocks: Clocks, entries: Entries) -> Event:
@@ -82,14 +82,17 @@ def unexplained(events: list[Event], every: list[Event], entries: Entries) -> li
         if event.part in ("root", "waiting"):
             parties.setdefault(event.party.without_process, event.time)
 
+    causes: dict[tuple[str, str], list[float | None]] = defaultdict(list)
+    for host, of_host in roots.items():
+        for cause, time in of_host.items():
+            for effect in entries.effects(cause):
+                causes[host, effect].append(time)
+
     def explained(event: Event) -> bool:
         party = event.party.without_process
         if event.part == "effect" and party in parties and not_after(parties[party], event.time):
             return True
-        return any(
-            entries.explains(cause, event.observation.entry) and not_after(time, event.time)
-            for cause, time in roots[event.party.host].items()
-        )
+        return any(not_after(time, event.time) for time in causes[event.party.host, event.observation.entry])
 
     return [event for event in events if not explained(event)]
 

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from itertools import chain, groupby
+from itertools import chain, groupby, islice
 from operator import attrgetter
-from typing import TypeGuard
+from typing import TypeGuard, TypeVar
 
 from npu_kb.cluster.clues import is_sound
 from npu_kb.cluster.names import names_of
 from npu_kb.cluster.observation import Clue, Observation, Row, SourceSummary
 from npu_kb.diagnosis.model import CLAIMS
 
+_FaultOrClue = TypeVar("_FaultOrClue", bound="Observation | Clue")
 _MOST = 50_000
 """Rows that are kept as they are."""
-_MOST_OF_A_GROUP, _LEAST_OF_A_GROUP = 128, 4
+_MOST_TOGETHER = 60_000
+"""Rows that are kept of logs that are told together, and rows of rank tables as well."""
+_MOST_OF_A_GROUP = 128
 """Faults, and clues as well, of logs that are told together: the more groups there are, the fewer of each."""
+_MOST_OF_A_LOG = 10_000
+"""Rows that are looked at together; a scan writes no more of one log."""
 
 
 def gathered(rows: Iterable[Row], is_benign: Callable[[str], bool]) -> list[Row]:
@@ -23,15 +28,22 @@ def gathered(rows: Iterable[Row], is_benign: Callable[[str], bool]) -> list[Row]
 
     Of more than 50,000, those of logs that lie in one folder, are named alike and say the same of whose they are
     become one for each fault, clue or reason: the first in time. If there are still too many, each group of such logs
-    keeps its first faults and clues only. The rows of a log are expected one behind the other.
+    keeps its first faults and clues only; then the logs of a rank are one group, then those of a host. The rows of a
+    log are expected one behind the other.
     """
     sound = (row for row in rows if not isinstance(row, Clue) or is_sound(row))
     known: dict[str, Row] = {}
     for row in sound:
         known[repr(row)] = row
         if len(known) > _MOST:
-            return list(_in_order(_told_together(chain(known.values(), sound), is_benign)))
+            return list(_in_order(_told_together(chain(_taken_out(known), sound), is_benign)))
     return [row for _, row in sorted(known.items())]
+
+
+def _taken_out(known: dict[str, Row]) -> Iterator[Row]:
+    """The rows in their order, each of them forgotten."""
+    for key in list(known):
+        yield known.pop(key)
 
 
 def _in_order(rows: Iterable[Row]) -> Iterator[Row]:
@@ -40,71 +52,146 @@ def _in_order(rows: Iterable[Row]) -> Iterator[Row]:
 
 
 def _told_together(rows: Iterable[Row], is_benign: Callable[[str], bool]) -> Iterator[Row]:
-    groups: dict[Hashable, _LogsAlike] = {}
-    most, kept = _MOST_OF_A_GROUP, 0
+    groups = _Groups(is_benign)
     for source, of_one in groupby(rows, attrgetter("source")):
-        own = list(of_one)
-        whose = frozenset(_meaning(row) for row in own if tells_whose(row))
-        key = source[: max(map(source.rfind, "/!")) + 1], names_of(source), whose
-        group = groups.setdefault(key, _LogsAlike())
-        kept -= len(group.told)
-        group.add(source, own)
-        kept += group.keep_first(most, is_benign)
-        if kept > 2 * _MOST and most > _LEAST_OF_A_GROUP:
-            most //= 2
-            kept = sum(group.keep_first(most, is_benign) for group in groups.values())
-    for group in groups.values():
-        yield from group.rows()
+        while own := list(islice(of_one, _MOST_OF_A_LOG)):
+            groups.add(source, own)
+    return groups.rows()
+
+
+_Key = tuple[Hashable, ...]
+_PARTS_OF_A_KEY = 3
+
+
+def _key(source: str, whose: list[Clue]) -> _Key:
+    """What tells a log from others: its host; its rank and device; its folder and all that its name and itself say."""
+    names = names_of(source)
+    ranks = frozenset(clue.values.get("rank") for clue in whose)
+    folder = source[: max(map(source.rfind, "/!")) + 1]
+    return names.host, (names.rank, names.device, ranks), (folder, names, frozenset(map(_meaning, whose)))
+
+
+class _Groups:
+    """Logs in groups that nothing tells apart, or larger ones where memory asks for it."""
+
+    def __init__(self, is_benign: Callable[[str], bool]) -> None:
+        self._is_benign = is_benign
+        self._groups: dict[_Key, _LogsAlike] = {}
+        self._listed: dict[Hashable, Clue] = {}
+        """What rank tables list, whichever of them."""
+        self._most, self._parts, self._kept = _MOST_OF_A_GROUP, _PARTS_OF_A_KEY, 0
+
+    def add(self, source: str, rows: list[Row]) -> None:
+        """Add the rows of a log."""
+        whose = []
+        for row in filter(tells_whose, rows):
+            if "listed" not in row.values:
+                whose.append(row)
+            elif len(self._listed) < _MOST_TOGETHER:
+                _keep_first(self._listed, row)
+        group = self._groups.setdefault(_key(source, whose)[: self._parts], _LogsAlike())
+        self._kept -= group.size
+        group.add(source, rows, whose)
+        self._kept += group.keep_first(self._most, self._is_benign)
+        while self._kept > _MOST_TOGETHER and self._parts:
+            self._keep_fewer()
+
+    def _keep_fewer(self) -> None:
+        """Fewer rows of each group; where each has only one left, larger groups: all logs of a rank, of a host."""
+        if self._most > 1:
+            self._most //= 2
+        else:
+            self._parts -= 1
+            groups, self._groups = self._groups, {}
+            for key, group in groups.items():
+                self._groups.setdefault(key[: self._parts], _LogsAlike()).join(group)
+        self._kept = sum(group.keep_first(self._most, self._is_benign) for group in self._groups.values())
+
+    def rows(self) -> Iterator[Row]:
+        """What is left."""
+        yield from self._listed.values()
+        for group in self._groups.values():
+            yield from group.rows()
 
 
 class _LogsAlike:
-    """Logs that nothing tells apart."""
+    """A group of logs."""
 
     def __init__(self) -> None:
         self._sources: set[int] = set()
         """Hashes of their names: a log that comes again is not counted again."""
-        self._whose: dict[Hashable, Observation | Clue] = {}
         self._read: dict[str, SourceSummary] = {}
-        self.told: dict[Hashable, Observation | Clue] = {}
+        self._told: dict[Hashable, Observation | Clue] = {}
         """Faults and clues."""
+        self._whose: dict[str, dict[Hashable, Clue]] = {}
+        """What each log that is still named says of whose it is."""
 
-    def add(self, source: str, rows: list[Row]) -> None:
+    @property
+    def size(self) -> int:
+        """Rows that are kept."""
+        return len(self._read) + len(self._told) + sum(map(len, self._whose.values()))
+
+    def add(self, source: str, rows: list[Row], whose: list[Clue]) -> None:
         """Add the rows of a log."""
-        is_new = hash(source) not in self._sources
-        self._sources.add(hash(source))
+        for clue in whose:
+            _keep_first(self._whose.setdefault(source, {}), clue)
         for row in rows:
             if not isinstance(row, SourceSummary):
-                into = self._whose if tells_whose(row) else self.told
-                into[_meaning(row)] = min(row, into.get(_meaning(row), row), key=_when)
-            elif is_new:
-                self._read[row.skipped] = _sum(row, self._read.get(row.skipped))
+                if not tells_whose(row):
+                    _keep_first(self._told, row)
+            elif hash(source) not in self._sources:
+                self._sources.add(hash(source))
+                self._sum(row)
+
+    def join(self, other: _LogsAlike) -> None:
+        """Add another group's logs."""
+        self._sources |= other._sources
+        self._whose |= other._whose
+        for summary in other._read.values():
+            self._sum(summary)
+        for row in other._told.values():
+            _keep_first(self._told, row)
+
+    def _sum(self, row: SourceSummary) -> None:
+        self._read[row.skipped] = _sum(row, self._read.get(row.skipped))
 
     def keep_first(self, most: int, is_benign: Callable[[str], bool]) -> int:
-        """Forget all but so many faults and clues, the benign and unsure ones first; how many are left."""
-        if len(self.told) > 2 * most:
+        """Forget all but so many faults and clues, the benign and unsure ones first; how many rows are left."""
+        if len(self._told) > 2 * most:
 
             def order(item: tuple[Hashable, Observation | Clue]) -> tuple[object, ...]:
                 row = item[1]
-                is_fault = isinstance(row, Observation)
                 weak = isinstance(row, Observation) and (row.verdict not in CLAIMS or is_benign(row.entry))
-                return is_fault, weak, _when(row)
+                return isinstance(row, Observation), weak, _when(row)
 
-            ordered = sorted(self.told.items(), key=order)
+            ordered = sorted(self._told.items(), key=order)
             clues = [item for item in ordered if isinstance(item[1], Clue)]
-            self.told = dict([*clues[:most], *ordered[len(clues) :][:most]])
-        return len(self.told)
+            self._told = dict([*clues[:most], *ordered[len(clues) :][:most]])
+        if len(self._whose) > 2 * (len(self._told) + len(self._read)):
+            named = self._named()
+            self._whose = {source: whose for source, whose in self._whose.items() if source in named}
+        return self.size
+
+    def _named(self) -> set[str]:
+        return {row.source for row in chain(self._read.values(), self._told.values())}
 
     def rows(self) -> Iterator[Row]:
         """What is left; of each log that is still named it is said whose it is."""
-        left = [*self._read.values(), *self.told.values()]
-        yield from left
-        for source in {row.source for row in left}:
-            yield from (clue._replace(source=source) for clue in self._whose.values())
+        yield from self._read.values()
+        yield from self._told.values()
+        for source in self._named():
+            yield from self._whose.get(source, {}).values()
 
 
 def tells_whose(row: Row) -> TypeGuard[Clue]:
     """Whether a row says whose a log is, and nothing of what happened."""
     return isinstance(row, Clue) and row.tells in ("member", "host", "stamp")
+
+
+def _keep_first(known: dict[Hashable, _FaultOrClue], row: _FaultOrClue) -> None:
+    """Keep a row, of those that mean the same the first in time."""
+    meaning = _meaning(row)
+    known[meaning] = min(row, known.get(meaning, row), key=_when)
 
 
 def _meaning(row: Observation | Clue) -> Hashable:

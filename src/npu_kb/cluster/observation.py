@@ -6,8 +6,6 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from npu_kb.errors import NpuKbError
-
 SCHEMA = "npu-kb/scan/1"
 MAX_TEXT = 400
 """Characters of a line that an observation keeps."""
@@ -70,14 +68,12 @@ _KINDS: dict[str, type[Observation] | type[SourceSummary] | type[Clue]] = {
     "source": SourceSummary,
     "clue": Clue,
 }
-
-
 _NAMES = {row_type: kind for kind, row_type in _KINDS.items()}
 
 
-def to_json_lines(rows: Iterable[Row], host: str = "") -> Iterator[str]:
-    """The rows as JSON lines, the first of which names the schema and the host on which they were scanned."""
-    yield json.dumps({"schema": SCHEMA, "host": host}) + "\n"
+def to_json_lines(rows: Iterable[Row], host: str = "", time: float | None = None) -> Iterator[str]:
+    """The rows as JSON lines; the first one names the schema, the host that is scanned, and when (UTC seconds)."""
+    yield json.dumps({"schema": SCHEMA, "host": host, "time": time}) + "\n"
     for row in rows:
         yield row_json(row) + "\n"
 
@@ -89,27 +85,14 @@ def row_json(row: Row) -> str:
     return json.dumps({"kind": _NAMES[type(row)], **fields}, ensure_ascii=False, separators=(",", ":"))
 
 
-def from_json_lines(lines: Iterable[str], name: str) -> Iterator[Row]:
-    """The rows of a scan's output, or of several behind each other; their sources begin with `HOST:` of the scan.
-
-    NpuKbError names file and line where a line is none of ours.
-    """
-    host = ""
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            document = json.loads(line, parse_constant=_no_number)
-            if "kind" in document:
-                row = _row(document)
-                yield row._replace(source=f"{host}:{row.source}") if host else row
-            elif document["schema"] != SCHEMA:
-                raise ValueError(f"is of schema {document['schema']!r}, not {SCHEMA}")
-            else:
-                host = str(document.get("host", ""))
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-            mend = "give what `npu-kb scan --out` wrote"
-            raise NpuKbError(f"{name}:{number}: is no row of a scan ({error}); {mend}") from None
+def row_from_json(line: str) -> Row:
+    """The row that one JSON object tells; ValueError says why it is none of ours."""
+    try:
+        return _row(json.loads(line, parse_constant=_no_number))
+    except KeyError as error:
+        raise ValueError(f"{error} is missing or unknown") from None
+    except (TypeError, AttributeError, RecursionError) as error:
+        raise ValueError(str(error)) from None
 
 
 def _no_number(text: str) -> float:

@@ -66,20 +66,18 @@ def _lives(rows: list[Row], who: Who, clocks: Clocks) -> Iterator[_Life]:
             yield _Life(min(moments), max(moments), tuple(sources[process]))
 
 
-def rows_by_run(rows: Iterable[Row], runs: list[Run], clocks: Clocks) -> Iterator[list[Row]]:
-    """The rows of each of the runs: those of its own logs, and of logs of no run those of its time or of none."""
+def rows_by_run(rows: Iterable[Row], runs: list[Run], clocks: Clocks) -> tuple[list[list[Row]], list[Row]]:
+    """The rows of each of the runs, those of its own logs and of its time; and those that may be of any run."""
     numbers = {source: number for number, run in enumerate(runs) for source in run.sources}
     starts = [run.start - _BEFORE for run in reversed(runs)]
     found: list[list[Row]] = [[] for _ in runs]
     everywhere: list[Row] = []
     for row in rows:
-        timeless = isinstance(row, SourceSummary) or tells_whose(row)
-        time = None if timeless or isinstance(row, SourceSummary) else clocks.true_time(row.source, row.time)
+        time = None if isinstance(row, SourceSummary) or tells_whose(row) else clocks.true_time(row.source, row.time)
         of_time = len(runs) - bisect_right(starts, time) if time is not None else None
         number = numbers.get(row.source, of_time)
         if number is None:
             everywhere.append(row)
         elif number < len(runs) and of_time in (None, number):
             found[number].append(row)
-    for own in found:
-        yield [*own, *everywhere]
+    return found, everywhere

@@ -61,7 +61,8 @@ class Testimony:
         times = [suspect.time for suspect in together if suspect.time is not None]
         if not times:
             return together
-        return [s for s in together if s.time is not None and s.time <= min(times) + _TOGETHER]
+        until = min(times) + _TOGETHER
+        return [s for s in together if s.time is not None and s.time <= until]
 
     def _absent(self) -> list[Suspect]:
         """Ranks that are in nobody's list of the connected."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from npu_kb.cluster.clocks import Clocks
 from npu_kb.cluster.events import Entries, Event, event_of, not_after, unexplained
 from npu_kb.cluster.gather import gathered, tells_whose
 from npu_kb.cluster.observation import Clue, Observation, Row, SourceSummary
-from npu_kb.cluster.runs import rows_by_run, runs_of
+from npu_kb.cluster.runs import Run, rows_by_run, runs_of
 from npu_kb.cluster.silence import silent_suspects
 from npu_kb.cluster.suspects import ENTRIES, Suspect, Testimony
 from npu_kb.cluster.who import Party, Who
@@ -19,6 +19,9 @@ from npu_kb.knowledge.base import Knowledge
 
 _OUTLIVED = 60.0
 """Seconds after a fault at which a rank that waits for others has outlived it."""
+
+_MOST_WORK = 10
+"""Times the rows of all logs that are looked through in search of the last run with a fault."""
 
 
 class Fault(NamedTuple):
@@ -62,14 +65,33 @@ def story_of(rows: Iterable[Row], knowledge: Knowledge) -> Story:
     every = gathered(rows, entries.is_benign)
     story = _story(every, Clocks.of(every), entries)
     runs = runs_of(every, story.who, story.clocks)
-    for number, own in enumerate(rows_by_run(every, runs, story.clocks) if len(runs) > 1 else ()):
-        if any(map(_may_tell_a_fault, own)) and (told := _story(own, story.clocks, entries)).faults:
-            return told._replace(earlier_runs=len(runs) - 1 - number)
-    return story
+    return next(_stories_of_runs(every, runs, story, entries), story) if len(runs) > 1 else story
 
 
-def _may_tell_a_fault(row: Row) -> bool:
-    return isinstance(row, Observation) or (isinstance(row, Clue) and not tells_whose(row))
+def _stories_of_runs(every: list[Row], runs: list[Run], story: Story, entries: Entries) -> Iterator[Story]:
+    """The stories of runs that have a fault, the last one first, as far as that is little work beside the whole."""
+    suspicious = {event.key for event in story.events if _may_tell_a_fault(event)}
+    of_runs, of_any = rows_by_run(every, runs, story.clocks)
+    work = 0
+    for number, own in enumerate(of_runs):
+        if number == 0 or any(_is_suspicious(row, suspicious) for row in own):
+            work += len(own) + len(of_any)
+            if work > _MOST_WORK * len(every):
+                return
+            told = _story([*own, *of_any], story.clocks, entries)
+            if told.faults:
+                yield told._replace(earlier_runs=len(runs) - 1 - number)
+
+
+def _may_tell_a_fault(event: Event) -> bool:
+    """Whether a fault, or a suspect where nobody names one, may come of it."""
+    return event.part in ("waiting", "testimony") or event.observation.verdict in CLAIMS
+
+
+def _is_suspicious(row: Row, keys: set[tuple[str, int, str]]) -> bool:
+    if isinstance(row, Observation):
+        return (row.source, row.line, row.entry) in keys
+    return isinstance(row, Clue) and not tells_whose(row)
 
 
 def _story(rows: list[Row], clocks: Clocks, entries: Entries) -> Story:

@@ -2,38 +2,33 @@
 
 from __future__ import annotations
 
+import copy
+import os
+import stat
 import time
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from io import FileIO
 from typing import NamedTuple
 
+from npu_kb.cluster.growing import GrowingLog, opened
 from npu_kb.cluster.observation import Observation
-from npu_kb.cluster.pieces import HEAD, is_binary
 from npu_kb.cluster.scan import Scanner, plan_for
 from npu_kb.cluster.sightings import Sightings
 from npu_kb.diagnosis.model import CLAIMS
-from npu_kb.intake.archives import kind_of
-from npu_kb.intake.tree import Globs, LogFile, Skipped, log_files
+from npu_kb.errors import NpuKbError
+from npu_kb.intake.tree import Globs, LogFile, log_files
 
-_CHUNK = 1 << 19
-_MEMORY = 4_000_000
-"""Bytes of a log in which conditions that belong together may stand; after that what was seen is forgotten."""
+_PATIENCE = 2.0
+"""Seconds without growth after which what has no end of line is a line: its writer may have died."""
+_MEMORY, _MOST_REMEMBERED = 4_000_000, 256
+"""Bytes of a log in which conditions that belong together may stand, and in how many logs, those read last."""
 _AT_ONCE = 1 << 26
 """Bytes of one log that are read before the others have their turn."""
-_WALKS_SHARE = 10
+_LISTINGS_SHARE = 10
 """The logs are listed for at most a tenth of the time."""
-
-
-class _Followed:
-    """A log by its inode, so that it is the same one under a new name."""
-
-    def __init__(self, offset: int) -> None:
-        self.offset, self.lines = offset, 0
-        self.unread = offset
-        """Bytes at its start that were passed over; their lines are counted only when a fault is told."""
-        self.seen: Sightings | None = None
-        self.seen_from = offset
-        self.is_log = True
+_Identity = tuple[int, int]
 
 
 class Told(NamedTuple):
@@ -46,7 +41,7 @@ class Told(NamedTuple):
 class Watch:
     """Follows the logs at and below some paths.
 
-    What stands in them already is passed over unless `from_start`. NpuKbError if a path cannot be read.
+    What stands in them already is passed over unless `from_start`. NpuKbError if a path cannot be read or followed.
     """
 
     def __init__(
@@ -57,94 +52,125 @@ class Watch:
         engine: str = "auto",
         from_start: bool = False,
     ) -> None:
+        for path in paths:
+            if path == "-" or (os.path.exists(path) and not _may_grow(path)):
+                raise NpuKbError(f"{path}: cannot be followed; write it to a file (... | tee FILE), and give that")
         plan, _ = plan_for(paths, overlays, globs, engine=engine)
         self._scanner = Scanner(plan)
         self._paths, self._globs = paths, globs
-        self._logs: dict[tuple[int, int], _Followed] = {}
+        self._logs: dict[_Identity, GrowingLog] = {}
+        self._remembered: dict[_Identity, tuple[Sightings, int]] = {}
+        """What was seen in logs of late, and from which byte on; that of the log read last is the last."""
         self._told: set[str] = set()
-        files = list(self._files())
-        self.files_at_start = len({file.identity for file in files})
-        if not from_start:
-            self._logs = {file.identity: _Followed(file.size) for file in files}
+        self._listing = 0.0
+        """Seconds that the last listing took."""
+        self._is_behind = False
+        files = {file.identity: file for file in self._listed()}
+        self.files_at_start = len(files)
+        for file in files.values():
+            log = GrowingLog() if from_start else GrowingLog.from_its_end(file)
+            self._logs[file.identity], log.path = log, file.path
 
     def follow(self, interval: float, until: float | None = None) -> Iterator[Told]:
         """Each new fault, until `until` (as time.monotonic has it); looks at the logs every `interval` seconds."""
         while True:
-            start = time.monotonic()
-            yield from self.look()
-            pause = max(interval, _WALKS_SHARE * (time.monotonic() - start))
-            if until is not None and time.monotonic() + pause >= until:
-                time.sleep(max(0.0, until - time.monotonic()))
-                yield from self.look()
+            is_last = until is not None and time.monotonic() >= until
+            yield from self.look(0.0 if is_last else _PATIENCE)
+            if is_last:
                 return
-            time.sleep(pause)
+            pause = 0.0 if self._is_behind else max(interval, _LISTINGS_SHARE * self._listing)
+            time.sleep(pause if until is None else max(0.0, min(pause, until - time.monotonic())))
 
-    def look(self) -> Iterator[Told]:
-        """The new faults since the last look."""
-        there = set()
-        for file in self._files():
-            there.add(file.identity)
-            log = self._logs.setdefault(file.identity, _Followed(0))
-            if file.size < log.offset:
-                self._logs[file.identity] = log = _Followed(0)
-            if log.is_log and file.size > log.offset:
-                yield from self._read(file, log)
-        for gone in self._logs.keys() - there:
-            del self._logs[gone]
+    def look(self, patience: float = _PATIENCE) -> Iterator[Told]:
+        """The new faults since the last look; a line without an end counts after `patience` seconds."""
+        now = time.monotonic()
+        files = {file.identity: file for file in self._listed()}
+        files.update({file.identity: file for file in self._renamed(self._logs.keys() - files.keys())})
+        self._listing, self._is_behind = time.monotonic() - now, False
+        for gone in self._logs.keys() - files.keys():
+            self._forget(gone)
+        for identity, file in files.items():
+            log = self._logs.setdefault(identity, GrowingLog())
+            log.path = file.path
+            is_new = file.size != log.looked_at
+            if is_new:
+                log.grew, log.is_ended = now, False
+            is_at_rest = not log.is_ended and log.offset < file.size and now - log.grew >= patience
+            if is_new or is_at_rest:
+                yield from self._read(file, log, is_at_rest)
 
-    def _files(self) -> Iterator[LogFile]:
+    def _listed(self) -> Iterator[LogFile]:
         for path in self._paths:
-            try:
-                for file in log_files([path], self._globs):
-                    if not isinstance(file, Skipped):
-                        yield file
-            except OSError:
-                continue  # rotated away; its successor comes
+            with suppress(OSError):  # rotated away; its successor comes
+                yield from (file for file in log_files([path], self._globs) if isinstance(file, LogFile))
 
-    def _read(self, file: LogFile, log: _Followed) -> Iterator[Told]:
-        seen = log.seen or Sightings(file.name, log.offset, log.lines)
-        before = dict(seen.counts)
-        try:
-            with open(file.path, "rb", 0) as stream:
-                if log.offset == 0 and (kind_of(head := stream.read(HEAD)) or is_binary(head)):
-                    log.is_log = False
-                    return
-                stream.seek(log.offset)
-                stop = log.offset + _AT_ONCE
-                while seen.offset < stop and (chunk := _whole_lines(stream.read(_CHUNK))):
-                    seen.read(chunk, self._scanner.probe)
-                    stream.seek(seen.offset)
-        except OSError:
-            return
-        if log.seen is None:
-            log.seen_from = log.offset
-        log.offset, log.lines, log.seen = seen.offset, seen.lines, seen
-        if seen.offset - log.seen_from > _MEMORY or not seen.counts:
-            log.seen = None
-        if seen.counts != before:
-            yield from self._new_faults(seen, file.path, log.unread)
+    def _renamed(self, gone: set[_Identity]) -> Iterator[LogFile]:
+        """Logs that are no longer where they were, under another name in the same folder."""
+        folders: dict[str, set[_Identity]] = defaultdict(set)
+        for identity in gone:
+            folders[os.path.dirname(self._logs[identity].path) or "."].add(identity)
+        for folder, identities in folders.items():
+            inodes = {inode for _, inode in identities}
+            with suppress(OSError), os.scandir(folder) as items:
+                for item in items:
+                    if item.inode() in inodes and not item.is_symlink():
+                        status = item.stat()
+                        if (identity := (status.st_dev, status.st_ino)) in identities and stat.S_ISREG(status.st_mode):
+                            yield LogFile(item.path, item.path, status.st_size, status.st_mtime, identity)
 
-    def _new_faults(self, seen: Sightings, path: str, unread: int) -> Iterator[Told]:
+    def _forget(self, identity: _Identity) -> None:
+        self._logs.pop(identity, None)
+        self._remembered.pop(identity, None)
+
+    def _read(self, file: LogFile, log: GrowingLog, is_ended: bool) -> Iterator[Told]:
+        """The new faults in its new lines; if it `is_ended`, in what stands behind the last of them as well."""
+        with suppress(OSError), opened(file) as stream:
+            if file.size < log.offset or not log.is_the_same(stream):
+                log.begin_anew()
+                self._remembered.pop(file.identity, None)
+            log.looked_at = file.size
+            nothing = Sightings(file.name, log.offset, log.lines), log.offset
+            seen, since = self._remembered.pop(file.identity, nothing)
+            seen.source = file.name
+            before, stop = _lines_kept(seen), log.offset + _AT_ONCE
+            for chunk in log.chunks(stream):
+                seen.read(chunk, self._scanner.probe)
+                if log.offset >= stop:
+                    self._is_behind, log.looked_at = True, log.offset
+                    break
+            log.lines = seen.lines
+            if seen.counts and log.offset - since <= _MEMORY:
+                self._remember(file.identity, seen, since)
+            if _lines_kept(seen) > before:
+                yield from self._new_faults(seen, stream, log)
+            if is_ended and (rest := log.rest(stream)):
+                log.is_ended = True
+                whole = copy.deepcopy(seen)  # it may go on, and is read again then
+                whole.read(rest, self._scanner.probe)
+                if _lines_kept(whole) > _lines_kept(seen):
+                    yield from self._new_faults(whole, stream, log)
+
+    def _remember(self, identity: _Identity, seen: Sightings, since: int) -> None:
+        self._remembered[identity] = seen, since
+        if len(self._remembered) > _MOST_REMEMBERED:
+            del self._remembered[next(iter(self._remembered))]
+
+    def _new_faults(self, seen: Sightings, stream: FileIO, log: GrowingLog) -> Iterator[Told]:
         for row in self._scanner.rows_of(seen):
             if isinstance(row, Observation) and row.verdict in CLAIMS and row.entry not in self._told:
                 entry = self._scanner.knowledge.entry(row.entry) or {}
                 self._told.add(row.entry)
                 if entry.get("severity") != "benign":
-                    above = _lines_in(path, unread)
+                    above = log.lines_passed_over(stream)
                     row = row._replace(line=row.line + above, last_line=row.last_line + above)
                     yield Told(row, entry.get("title", {}))
 
 
-def _lines_in(path: str, size: int) -> int:
-    """The ends of lines in a file's first bytes, as far as they can be read."""
-    count = 0
-    with suppress(OSError), open(path, "rb", 0) as stream:
-        while size > 0 and (data := stream.read(min(size, _CHUNK))):
-            count += data.count(b"\n")
-            size -= len(data)
-    return count
+def _may_grow(path: str) -> bool:
+    mode = os.stat(path).st_mode
+    return stat.S_ISREG(mode) or stat.S_ISDIR(mode)
 
 
-def _whole_lines(data: bytes) -> bytes:
-    """The data up to its last line's end; all of a line that is as long as a chunk."""
-    return data[: data.rfind(b"\n") + 1] or (data if len(data) == _CHUNK else b"")
+def _lines_kept(seen: Sightings) -> int:
+    """How many lines a judgement rests on: while it is the same, so is the judgement."""
+    return sum(map(len, seen.kept.values()))

@@ -26,7 +26,7 @@ SCHEMA = "npu-kb/scene/1"
 MANIFEST = "manifest.json"
 COMMANDS_SECONDS, LOGS_SECONDS = 90.0, 120.0
 """In all; what is not done by then is left out."""
-_COMMAND_SECONDS = 4.0
+_FILES_SECONDS = 4.0
 _COMMAND_BYTES, _KERNEL_LOG_BYTES = 1_000_000, 16_000_000
 _LOGS_AT_ONCE = 8
 _MOST_NAMES = 500
@@ -75,7 +75,7 @@ class Scene:
     def add_files(self, root: Root, paths: list[str]) -> None:
         """The small files that say versions and limits, each below the command that would print it."""
         tasks = {path: partial(reading, path, partial(root.read, path)) for path in paths}
-        for path, output in together(tasks, time.monotonic() + _COMMAND_SECONDS).items():
+        for path, output in together(tasks, time.monotonic() + _FILES_SECONDS).items():
             self._keep_output(f"files{path}", f"cat {path}", _Run(output, time.time(), 0.0))
 
     def run(self, plan: Plan, root: Root) -> None:
@@ -184,7 +184,7 @@ def _run(step: Step, deadline: float, root: Root, patience: Patience) -> _Run:
     if program == "cat":
         output = _files(step.shown, words, root)
     else:
-        run = partial(command, step.shown, step.line.runnable, _COMMAND_SECONDS, deadline, most)
+        run = partial(command, step.shown, step.line.runnable, deadline, most_bytes=most)
         output = patience.ask(program, step.shown, run)
     if not output.missing or output.missing.why == "too long":
         output = output._replace(data=step.line.filtered(output.data))

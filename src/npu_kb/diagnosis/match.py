@@ -21,7 +21,7 @@ _MAX_LINES = 6
 _SHORT = 10
 """Characters; a shorter pattern without white space must stand in one word."""
 _WORD = 6
-"""Letters; a pattern of so few is a word or a part of a name, never a piece of another word (`npu` in `input`)."""
+"""ASCII letters; a pattern of so few is a word or part of a name, never a piece of another word (`npu` in `input`)."""
 _FOREIGN_SECONDS = 1.0
 """Time in all that the regexes of entries from outside the built-in knowledge may take on one log."""
 _WORD_END = re.compile(r".(?:$|[^A-Za-z]|s(?![A-Za-z]))|[a-z][A-Z]|[A-Z](?:[A-Z][a-z]|[A-Z]$)")
@@ -116,7 +116,7 @@ def _find_text(fields: list[Any], log: LogText, deadline: float) -> list[Finding
             continue
         if pattern.solid and pattern.weight < _SHORT and _crosses_words(log, start, end):
             continue
-        if pattern.solid and pattern.weight <= _WORD and pattern.literal.isalpha() and not _is_word(log, start, end):
+        if pattern.weight <= _WORD and _is_letters(pattern) and not _is_word(log, start, end):
             continue
         if pattern.trailing is not None and (word := _word_after(log, end)):
             captures[pattern.trailing] = word
@@ -130,6 +130,11 @@ def _crosses_words(log: LogText, start: int, end: int) -> bool:
     """Whether a match spans white space inside a line."""
     (first, begin), (last, stop) = log.place(start), log.place(end - 1)
     return first == last and any(char.isspace() for char in log.lines[first].text[begin:stop])
+
+
+def _is_letters(pattern: TextPattern) -> bool:
+    """Whether it is one word of ASCII letters; Chinese words stand without anything between them."""
+    return pattern.solid and pattern.literal.isascii() and pattern.literal.isalpha()
 
 
 def _is_word(log: LogText, start: int, end: int) -> bool:

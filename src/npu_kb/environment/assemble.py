@@ -8,6 +8,7 @@ from itertools import groupby
 from math import isinf
 from typing import Any
 
+from npu_kb.environment.pseudonyms import name_of, with_pseudonyms
 from npu_kb.environment.snapshot import Chip, Fact, Reading, Snapshot, Version, importance
 from npu_kb.intake import facts as intake
 from npu_kb.intake.logtext import Line
@@ -42,12 +43,12 @@ def is_setting(name: str) -> bool:
     return bool(_SETTINGS.fullmatch(name))
 
 
-def assemble(lines: list[Line], given: dict[str, Any] | None = None) -> Snapshot:
+def assemble(lines: list[Line], given: dict[str, Any] | None = None, key: bytes = b"") -> Snapshot:
     """The snapshot that lines tell, each group of one source by itself; `given` holds fields known otherwise.
 
-    What stands first wins; versions that differ are kept beside it. Redacted.
+    What stands first wins; versions that differ are kept beside it. Redacted; see `redacted` for the key.
     """
-    return redacted(assemble_plain(lines, given))
+    return redacted(assemble_plain(lines, given), key)
 
 
 def assemble_plain(lines: list[Line], given: dict[str, Any] | None = None) -> Snapshot:
@@ -66,8 +67,11 @@ def assemble_plain(lines: list[Line], given: dict[str, Any] | None = None) -> Sn
     return Snapshot(**fields | {"facts": [*facts, *fields.get("facts", [])]})
 
 
-def redacted(snapshot: Snapshot) -> Snapshot:
-    """The snapshot without addresses, hosts and users; what the settings say is known to all other texts."""
+def redacted(snapshot: Snapshot, key: bytes = b"") -> Snapshot:
+    """The snapshot without addresses, hosts and users; what the settings say is known to all other texts.
+
+    With the key of its machine, the marks in place of addresses tell whether they are the same.
+    """
     settings = [f"{name}={value}" for name, value in snapshot.environment.items()]
     texts = [*settings, *(fact.text for fact in snapshot.facts), *(i.path for i in snapshot.installs),
              *(c.path for c in snapshot.caches), *(m.detail for m in snapshot.missing),
@@ -78,7 +82,7 @@ def redacted(snapshot: Snapshot) -> Snapshot:
     plain = _redacted_lines([*shown, *(reading.source for reading in readings)], names)
 
     def fact_of(fact: Fact) -> Fact:
-        told = {"value": _value(fact, names), "text": plain[fact.text], "source": plain[fact.source]}
+        told = {"value": _value(fact, names, key), "text": plain[fact.text], "source": plain[fact.source]}
         return fact.model_copy(update=told | {"subject": fact.subject and plain[fact.subject]})
 
     def version_of(version: Version) -> Version:
@@ -87,7 +91,10 @@ def redacted(snapshot: Snapshot) -> Snapshot:
 
     return snapshot.model_copy(
         update={
-            "environment": dict(redact(text, names).split("=", 1) for text in settings),
+            "addresses": name_of(key),
+            "environment": dict(
+                with_pseudonyms(redact(text, names), text.partition("=")[2], key).split("=", 1) for text in settings
+            ),
             "facts": [fact_of(fact) for fact in snapshot.facts],
             "versions": {name: version_of(version) for name, version in snapshot.versions.items()},
             "installs": [i.model_copy(update={"path": redact(i.path, names)}) for i in snapshot.installs],
@@ -107,8 +114,9 @@ def _redacted_lines(texts: list[str], names: dict[str, str]) -> dict[str, str]:
     return dict(zip(lines, plain.split("\n"), strict=True)) if lines else {}
 
 
-def _value(fact: Fact, names: dict[str, str]) -> float | str:
-    return redact(str(fact.value), names) if _FREE_TEXTS.fullmatch(fact.name) else fact.value
+def _value(fact: Fact, names: dict[str, str], key: bytes) -> float | str:
+    plain = str(fact.value)
+    return with_pseudonyms(redact(plain, names), plain, key) if _FREE_TEXTS.fullmatch(fact.name) else fact.value
 
 
 def _facts(groups: list[tuple[str, list[Line]]]) -> list[Fact]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from npu_kb.environment.pseudonyms import without_pseudonyms
 from npu_kb.environment.snapshot import Fact, Snapshot, importance
 
 _MOMENTARY = re.compile(
@@ -19,8 +20,8 @@ _MOMENTARY = re.compile(
 FULL_PERCENT = 90
 """Of a disk, from which on it is nearly full."""
 _KINDS = {"host": "limits", "hccn": "network", "npu": "devices", "npu_smi": "devices", "driver": "devices",
-          "firmware": "devices", "cann": "devices"}  # fmt: skip
-"""Under which kind facts are told, by what their names begin with."""
+          "firmware": "devices", "cann": "devices", "host.pci_npu": "devices", "host.disk_gb": "disks"}  # fmt: skip
+"""Under which kind facts are told, by their names or what these begin with."""
 
 
 class Difference(NamedTuple):
@@ -33,11 +34,25 @@ class Difference(NamedTuple):
 
 
 def compare(first: Snapshot, second: Snapshot, momentary: bool = False) -> list[Difference]:
-    """All differences, those that explain failures first; `momentary` adds what changes by the minute."""
+    """All differences, those that explain failures first; `momentary` adds what changes by the minute.
+
+    That an address has changed is seen in snapshots of one machine.
+    """
+    if first.addresses != second.addresses:
+        first, second = _without_pseudonyms(first), _without_pseudonyms(second)
     found = [difference for kind, sides in _sides(first, second) for difference in _differences(kind, *sides)]
     if momentary:
         found += _differences("momentary", *(_facts(side.facts, is_momentary=True) for side in (first, second)))
     return found
+
+
+def _without_pseudonyms(side: Snapshot) -> Snapshot:
+    facts = [
+        fact.model_copy(update={"value": without_pseudonyms(fact.value)}) if isinstance(fact.value, str) else fact
+        for fact in side.facts
+    ]
+    settings = {name: without_pseudonyms(value) for name, value in side.environment.items()}
+    return side.model_copy(update={"facts": facts, "environment": settings})
 
 
 def _sides(first: Snapshot, second: Snapshot) -> Iterator[tuple[str, tuple[dict[str, str], dict[str, str]]]]:
@@ -47,7 +62,7 @@ def _sides(first: Snapshot, second: Snapshot) -> Iterator[tuple[str, tuple[dict[
     yield "machine", _pair({"arch": side.arch or "", "container": str(side.container)} for side in both)
     yield "installs", _pair(_installs(side) for side in both)
     facts = [_facts(side.facts) for side in both]
-    for kind in ("devices", "limits", "network"):
+    for kind in ("devices", "limits", "network", "disks"):
         yield kind, _pair({name: value for name, value in side.items() if _kind(name) == kind} for side in facts)
     yield "full", _full(*both)
     yield "nodes", _pair({n.path: f"{n.mode} {n.owner}" for n in side.devices.nodes} for side in both)
@@ -85,7 +100,8 @@ def _installs(side: Snapshot) -> dict[str, str]:
 
 def _kind(fact: str) -> str | None:
     """Under which kind the differences of a fact are told, if they are."""
-    return "devices" if fact.startswith("host.pci_npu") else _KINDS.get(fact.partition(".")[0])
+    name = fact.partition(" ")[0]
+    return _KINDS.get(name) or _KINDS.get(name.partition(".")[0])
 
 
 def _full(first: Snapshot, second: Snapshot) -> tuple[dict[str, str], dict[str, str]]:

@@ -9,7 +9,7 @@ from npu_kb.environment.running import Cancelled, never
 from npu_kb.environment.snapshot import Fact as SnapshotFact
 from npu_kb.environment.snapshot import Snapshot, read_snapshot
 from npu_kb.intake.facts import UNLIMITED, Fact, Known
-from npu_kb.intake.logtext import Line
+from npu_kb.intake.logtext import MAX_LINE, Line
 
 if TYPE_CHECKING:
     from npu_kb.environment.judge import Judgement
@@ -36,13 +36,13 @@ def known(snapshot: Snapshot) -> Known:
     facts: list[Fact] = []
     for fact in snapshot.facts:
         value = UNLIMITED if fact.value == "unlimited" else fact.value
-        index = lines.setdefault(Line(fact.text or _told(fact), fact.line, fact.source), len(lines))
+        index = lines.setdefault(Line((fact.text or _told(fact))[:MAX_LINE], fact.line, fact.source), len(lines))
         facts.append(Fact(fact.name, value, index, fact.subject))
     for number, (name, setting) in enumerate(snapshot.environment.items(), 1):
-        lines.setdefault(Line(f"{name}={setting}", number, "environment"), len(lines))
+        lines.setdefault(Line(f"{name}={setting}"[:MAX_LINE], number, "environment"), len(lines))
     for row in snapshot.missing:
         if row.detail:
-            lines.setdefault(Line(row.detail, 1, row.what), len(lines))
+            lines.setdefault(Line(row.detail[:MAX_LINE], 1, row.what), len(lines))
     return Known(list(lines), facts, snapshot.plain_versions)
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from npu_kb.environment import cann, scene
 from npu_kb.environment.assemble import assemble, is_setting
 from npu_kb.environment.commandline import parse
+from npu_kb.environment.pseudonyms import key_of
 from npu_kb.environment.root import Root
 from npu_kb.environment.running import (
     Cancelled,
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
     from npu_kb.knowledge.base import Knowledge
 
 OVERALL_SECONDS = 8.0
-_SCENE_SECONDS, _COMMAND_SECONDS, _DEVICE_SECONDS = 1.5, 4.0, 3.0
-"""For looking at the file system, for one command, and kept for the commands of all devices."""
+_SCENE_SECONDS, _DEVICE_SECONDS = 1.5, 3.0
+"""For looking at the file system, and kept for the commands of all devices."""
 _FIRST = ("npu-smi-info", "npu-smi-info-map", "npu-smi-version", "uname", "glibc-version", "python-version", "pip-list",
           "df-disks", "lspci-npu")  # fmt: skip
 _PER_NPU = ("npu-smi-board", "npu-smi-ecc", "npu-smi-health", "npu-smi-health-chip", "hccn950-ub-connect")
@@ -58,10 +59,11 @@ _INSTALL_PATH = re.compile(rb"^Driver_Install_Path_Param=(/\S+)", re.MULTILINE)
 
 
 class _Scene(NamedTuple):
-    """What the file system shows: fields of the snapshot, and the files of each CANN by its folder."""
+    """What the file system shows: fields of the snapshot, the files of each CANN by its folder, the addresses' key."""
 
     fields: dict[str, Any]
     cann: dict[str, list[str]]
+    key: bytes = b""
 
 
 @interruptible()
@@ -95,7 +97,7 @@ def probe(
         "missing": absent + [output.missing for output in outputs if output.missing and not _is_optional(output)],
         "host": name or HOST,
     }
-    return assemble(_lines(outputs), fields)
+    return assemble(_lines(outputs), fields, observed.key)
 
 
 def _gather(tasks: dict[str, Callable[[], Output]], deadline: float, cancelled: Cancelled) -> list[Output]:
@@ -118,7 +120,7 @@ def _observe(root: Root, settings: Mapping[str, str]) -> _Scene:
         ),
     ]
     fields = {"container": container, "devices": devices, "caches": caches, "facts": facts}
-    return _Scene(fields, {folder: cann.files_of(root, folder) for folder in folders})
+    return _Scene(fields, {folder: cann.files_of(root, folder) for folder in folders}, key_of(root))
 
 
 def _file_tasks(root: Root, installed: dict[str, list[str]]) -> dict[str, Callable[[], Output]]:
@@ -201,7 +203,7 @@ class _Runner:
             run = re.sub(r"<([a-z-]+)>", lambda found: words.get(found[1], found[0]), row["run"])
             if line := parse(run):
                 shown = shlex.join(line.arguments)
-                run_it = partial(command, shown, line.runnable, _COMMAND_SECONDS, self._deadline)
+                run_it = partial(command, shown, line.runnable, self._deadline)
                 tasks[shown] = partial(self._patience.ask, line.arguments[0], shown, run_it)
         return tasks
 

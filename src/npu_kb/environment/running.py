@@ -20,8 +20,12 @@ from npu_kb.environment.snapshot import Missing
 _WORKERS = 16
 _MOST_BYTES = 400_000
 _REAPING_SECONDS = 0.2
-_SILENCES = 2
+_SECONDS, _HASTY_SECONDS = 4.0, 1.0
+"""For one command; and where the whole machine hangs."""
+_SILENCES, _HASTY_SILENCES = 2, 1
 """So often a program may give no answer; it is not asked again."""
+_SILENT_PROGRAMS = 5
+"""From so many on it is the machine that hangs, and not what they ask."""
 _ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _ASKING_SECONDS = 0.1
 """Between two questions whether the answer is still wanted."""
@@ -45,20 +49,21 @@ class Output(NamedTuple):
 
 
 class Patience:
-    """Which programs gave no answer so often that they are not asked again in this run."""
+    """How long programs are waited for in this run, and which are not asked again as they often gave no answer."""
 
     def __init__(self) -> None:
         self._silences, self._asked = Counter[str](), Counter[str]()
         self._counting = Lock()
 
-    def ask(self, program: str, source: str, run: Callable[[], Output]) -> Output:
-        """What the program gives; nothing, at once, where asking it is no use any more."""
+    def ask(self, program: str, source: str, run: Callable[[float], Output]) -> Output:
+        """What the program gives within the seconds that `run` gets; nothing, at once, where asking is no use."""
         with self._counting:
-            silences = self._silences[program]
-            if silences and silences + self._asked[program] >= _SILENCES:  # those asked at once fall silent at once
+            hangs = len(+self._silences) >= _SILENT_PROGRAMS
+            silences, most = self._silences[program], _HASTY_SILENCES if hangs else _SILENCES
+            if silences and silences + self._asked[program] >= most:  # those asked at once fall silent at once
                 return missing(source, "no answer")
             self._asked[program] += 1
-        output = run()
+        output = run(_HASTY_SECONDS if hangs else _SECONDS)
         with self._counting:
             self._asked[program] -= 1
             self._silences[program] += bool(output.missing and output.missing.why == "no answer")
@@ -136,7 +141,7 @@ def _await(futures: Iterable[Future[T]], deadline: float, cancelled: Cancelled) 
 
 
 def command(
-    source: str, arguments: list[str], seconds: float, deadline: float, most_bytes: int = _MOST_BYTES
+    source: str, arguments: list[str], deadline: float, seconds: float, most_bytes: int = _MOST_BYTES
 ) -> Output:
     """Run a program without a shell and read what it prints, for at most so many seconds and bytes."""
     until = min(time.monotonic() + seconds, deadline)

@@ -129,6 +129,8 @@ class Snapshot(Part):
     host: str = HOST
     arch: str | None = None
     container: bool | None = None
+    addresses: str | None = None
+    """Where marks such as `<ip-3f2a>` stand for addresses: those of snapshots with the same name can be compared."""
     chips: list[Chip] = []
     versions: dict[str, Version] = {}
     installs: list[Install] = []
@@ -179,19 +181,29 @@ def is_snapshot(text: str) -> bool:
 def snapshot_in(text: str, name: str) -> Snapshot:
     """The snapshot that is the text of the file of this name; NpuKbError names what is wrong in it."""
     try:
-        document = json.loads(text)
-        schema = document.get("schema") if isinstance(document, dict) else None
-        if schema != SCHEMA and str(schema).startswith(_FAMILY):
-            raise NpuKbError(f"{name}: has the unknown schema {schema}; read it with the npu-kb that wrote it")
-        if schema != SCHEMA:
-            raise NpuKbError(f"{name}: is no snapshot; write one with `npu-kb env save FILE`")
-        return Snapshot.model_validate_json(text)  # which refuses half a character, as json.loads does not
+        snapshot = Snapshot.model_validate_json(text)
+        if snapshot.schema_ == SCHEMA and "schema_" in snapshot.model_fields_set:
+            return snapshot
+        fault = ""
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "the file"
-        raise NpuKbError(f"{name}: {place}: {first['msg']}; write it anew with `npu-kb env save FILE`") from None
+        fault = f"{place}: {first['msg']}; write it anew with `npu-kb env save FILE`"
+    raise NpuKbError(f"{name}: {_other_schema(text) or fault}")
+
+
+def _other_schema(text: str) -> str:
+    """What a text is that has not the schema of a snapshot; nothing if it has."""
+    try:
+        document = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise NpuKbError(f"{name}: is no snapshot (no JSON: {error}); write one with `npu-kb env save FILE`") from None
+        return f"is no snapshot (no JSON: {error}); write one with `npu-kb env save FILE`"
+    schema = document.get("schema") if isinstance(document, dict) else None
+    if schema == SCHEMA:
+        return ""
+    if str(schema).startswith(_FAMILY):
+        return f"has the unknown schema {schema}; read it with the npu-kb that wrote it"
+    return "is no snapshot; write one with `npu-kb env save FILE`"
 
 
 def as_json(snapshot: Snapshot) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from zlib import crc32
 
 from npu_kb.diagnosis.model import Diagnosis
 from npu_kb.intake.clean import printable
@@ -36,7 +37,13 @@ def digest(diagnosis: Diagnosis, names: list[str]) -> dict[str, str | None]:
         "codes": json.dumps(list(codes)),
         "versions": json.dumps({name: value[:_VERSION_CHARS] for name, value in diagnosis.versions.items()}),
         "paste": None if diagnosis.claims else redacted_paste(diagnosis.log),
+        "checksum": checksum(diagnosis.log),
     }
+
+
+def checksum(log: LogText) -> str:
+    """The same for the same text, however it is wrapped and indented: by it a log that is pasted again is known."""
+    return f"{len(log.squeezed)}-{crc32(log.squeezed.encode('utf-8', 'replace')):08x}"
 
 
 def label(name: str) -> str:

@@ -22,7 +22,10 @@ from npu_kb.gates.commands import effect_of
 from npu_kb.gates.run import check_entries
 from npu_kb.gates.selection import select
 from npu_kb.intake.logtext import LogText
-from npu_kb.knowledge.base import Knowledge
+from npu_kb.knowledge.base import Document, Knowledge
+from npu_kb.knowledge.load import entry_files
+from npu_kb.knowledge.signatures import FOLDER
+from npu_kb.knowledge.walk import walk
 from npu_kb.patterns import SLOT
 
 _SLUG_CHARS, _SLUG_WORDS = 60, 8
@@ -67,10 +70,20 @@ class Recording:
         if shared := sorted({id for proposal in chosen for id in proposal.entries}):
             self.draft.set("related", shared)
 
-    def claim(self) -> Match | None:
-        """The first fault that is claimed on the log already."""
-        claims = diagnose(self.log, self.knowledge, suggest=False).claims
-        return next((claim for claim in claims if claim.entry["severity"] != "benign"), None)
+    def answer(self) -> Match | None:
+        """The first fault that the log is answered with already: the surest claim, or else what may be."""
+        matches = diagnose(self.log, self.knowledge, suggest=False).matches
+        return next((match for match in matches if match.entry["severity"] != "benign"), None)
+
+    def file_of(self, entry: Document) -> Path | None:
+        """The file in which an entry, or the row of a one-line fault, stands."""
+        is_row, stem = bool(entry.get("signature")), entry["id"].partition(".")[0]
+        for folder in reversed(self.directories):
+            paths = [Path(path) for path, _, _ in walk(str(folder)).files]
+            rows = [path for path in paths if folder / FOLDER in path.parents]
+            if found := next((p for p in (rows if is_row else entry_files(folder, paths)) if p.stem == stem), None):
+                return found
+        return None
 
     @cached_property
     def _near_by_text(self) -> list[Near]:

@@ -2,7 +2,7 @@
 
 | table | one row is |
 |---|---|
-| diagnoses | an answer of `why`: UTC time; sources, matches, codes, versions as JSON; `paste` is redacted text |
+| diagnoses | an answer of `why`: UTC time; sources, matches, codes, versions as JSON; `paste`, redacted; `checksum` |
 | feedback | a report that an entry was right or wrong, for a diagnosis or for none |
 | reports (a view) | an entry: how many diagnoses it was right and wrong for; a later report replaces an earlier one |
 | findings | an unfinished entry that `record` is asking about, as JSON |
@@ -52,8 +52,12 @@ def _first_tables(connection: sqlite3.Connection) -> None:
     )
 
 
+def _checksums(connection: sqlite3.Connection) -> None:
+    connection.execute("ALTER TABLE diagnoses ADD COLUMN checksum TEXT NOT NULL DEFAULT ''")
+
+
 READ_REPORTS = "SELECT entry, said_right, said_wrong FROM reports"
-MIGRATIONS: list[Callable[[sqlite3.Connection], None]] = [_first_tables]
+MIGRATIONS: list[Callable[[sqlite3.Connection], None]] = [_first_tables, _checksums]
 """Step n brings a store of version n to version n + 1; all of them run in one transaction. Steps are only added."""
 
 

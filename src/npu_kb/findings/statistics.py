@@ -15,14 +15,17 @@ Row = dict[str, Any]
 
 
 def statistics(diagnoses: list[Row], reports: dict[str, Reports], knowledge: Knowledge) -> Row:
-    """Counts over rows of the store, the largest first.
+    """Counts over rows of the store (the last one first), the largest first.
 
-    {"schema", "diagnoses", "unanswered", "topics": [{"topic", "title", "count"}], "entries": [{"id", "title",
-    "count"}], "versions": [{"component", "version", "count"}], "weeks": [{"week", "count", "unanswered"}],
-    "reported_wrong": [{"id", "right", "wrong"}], "entries_known", "never_named": [ids]}
+    {"schema", "diagnoses", "repeats", "unanswered", "topics": [{"topic", "title", "count"}],
+    "entries": [{"id", "title", "count"}], "versions": [{"component", "version", "count"}],
+    "weeks": [{"week", "count", "unanswered"}], "reported_wrong": [{"id", "right", "wrong"}], "entries_known",
+    "never_named": [ids]}
 
-    A diagnosis counts for its first answer, if that is a claim.
+    A log that was given several times counts once, by its last diagnosis; the others are the repeats. A diagnosis
+    counts for its first answer, if that is a claim.
     """
+    given, diagnoses = len(diagnoses), _last_of_each_log(diagnoses)
     entries = {entry["id"]: entry for entry in knowledge.entries()}
     known = entries | {signature["id"]: signature for signature in knowledge.signatures()}
     causes = [cause for row in diagnoses if (cause := cause_of(row))]
@@ -30,6 +33,7 @@ def statistics(diagnoses: list[Row], reports: dict[str, Reports], knowledge: Kno
     return {
         "schema": SCHEMA,
         "diagnoses": len(diagnoses),
+        "repeats": given - len(diagnoses),
         "unanswered": len(diagnoses) - len(causes),
         "topics": _topics(causes, known, knowledge.topics()),
         "entries": [{"id": id, "title": _title(id, known), "count": n} for id, n in _counted(causes)],
@@ -42,6 +46,11 @@ def statistics(diagnoses: list[Row], reports: dict[str, Reports], knowledge: Kno
         "entries_known": len(entries),
         "never_named": [id for id in entries if id not in named],
     }
+
+
+def _last_of_each_log(diagnoses: list[Row]) -> list[Row]:
+    """Of rows with the last one first; those that older releases kept have no check sum and stand for themselves."""
+    return list({row["checksum"] or row["id"]: row for row in reversed(diagnoses)}.values())
 
 
 def cause_of(diagnosis: Row) -> str | None:

@@ -64,24 +64,12 @@ class Store:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
 
-    def add_diagnosis(
-        self,
-        sources: list[str],
-        matches: list[dict[str, str]],
-        codes: list[str],
-        versions: dict[str, str],
-        paste: str | None = None,
-    ) -> int:
-        """Keep an answer; its number. `matches`: [{"id", "verdict"}], `codes`: ["acl:507018"], `paste`: redacted."""
-        row = {"sources": sources, "matches": matches, "codes": codes, "versions": versions, "paste": paste}
-        return self._insert("diagnoses", row)
-
     def diagnoses(self, limit: int | None = None, since: str | None = None) -> list[Row]:
         """The latest diagnoses, the last one first; `since` is a UTC time such as 2026-11-29 or 2026-11-29T08:00:00."""
         return self._rows("diagnoses", "time >= ?", [since or ""], order_by="id DESC", limit=limit)
 
     def diagnosis(self, id: int) -> Row | None:
-        """{"id", "time" (UTC, ISO), "sources", "matches", "codes", "versions", "paste"}, or None."""
+        """{"id", "time" (UTC, ISO), "sources", "matches", "codes", "versions", "paste", "checksum"}, or None."""
         return self._row("diagnoses", id)
 
     def last_diagnosis(self) -> Row | None:

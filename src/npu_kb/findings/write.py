@@ -14,7 +14,8 @@ from npu_kb import locations, settings
 from npu_kb.errors import NpuKbError
 from npu_kb.files import write_file
 from npu_kb.intake.clean import printable
-from npu_kb.knowledge.entry import SLUG, Entry, Fix, Layer
+from npu_kb.knowledge.entry import Entry, Fix, Layer
+from npu_kb.knowledge.slug import SLUG
 from npu_kb.knowledge.walk import walk
 
 _ID = re.compile(SLUG)

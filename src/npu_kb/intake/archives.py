@@ -89,14 +89,14 @@ def _logs(name: str, stream: io.BufferedReader, budget: Budget, depth: int) -> I
     elif kind == _RECORD:
         yield Skipped(name, _RECORD_REASON)
     elif depth >= _DEEPEST:
-        yield Skipped(name, "archive in an archive in an archive")
+        yield Skipped(name, "archive in an archive in an archive", is_loss=True)
     else:
         try:
             yield from _unpacked_logs(kind, name, stream, budget, depth)
         except Unreadable as error:
-            yield Skipped(name, why_not(error))
+            yield Skipped(name, why_not(error), is_loss=True)
         except Exception as error:  # as in unpack.py
-            yield Skipped(name, damaged(kind, error))
+            yield Skipped(name, damaged(kind, error), is_loss=True)
 
 
 def _unpacked_logs(
@@ -136,7 +136,7 @@ def _tar(name: str, stream: io.BufferedReader, budget: Budget, depth: int) -> It
         for number, member in enumerate(archive):
             cast(Any, archive).members.clear()  # tarfile would remember them all
             if number >= _MOST_MEMBERS:
-                yield Skipped(name, f"holds more than {_MOST_MEMBERS} members")
+                yield Skipped(name, f"holds more than {_MOST_MEMBERS} members", is_loss=True)
                 return
             inner = f"{name}!{member.name}"
             if member.issparse():
@@ -174,11 +174,31 @@ def _zip(name: str, stream: io.BufferedReader, budget: Budget, depth: int) -> It
         seekable = io.BytesIO(stream.read(_NESTED_ZIP + 1))
         if seekable.getbuffer().nbytes > _NESTED_ZIP:
             raise Unreadable("zip of more than 64 MB in an archive or a pipe")
-    with zipfile.ZipFile(seekable) as archive:
+    try:
+        archive = zipfile.ZipFile(seekable)
+    except zipfile.BadZipFile:
+        yield from _cut_zip(name, seekable, budget, depth)
+        raise
+    with archive:
         for member in archive.infolist()[:_MOST_MEMBERS]:
             inner = f"{name}!{member.filename}"
             if member.flag_bits & 1:
-                yield Skipped(inner, "encrypted")
+                yield Skipped(inner, "encrypted", is_loss=True)
             elif not member.is_dir():
                 with archive.open(member) as content:
                     yield from _logs(inner, metered("zip", content, budget), budget, depth + 1)
+
+
+def _cut_zip(name: str, stream: IO[bytes], budget: Budget, depth: int) -> Iterator[Log | Skipped]:
+    from npu_kb.intake.cutzip import members
+
+    for member in islice(members(stream), _MOST_MEMBERS):
+        inner = f"{name}!{member.name}"
+        if member.content is None:
+            yield Skipped(inner, member.reason, is_loss=True)
+            continue
+        content = metered("zip", member.content, budget)
+        if not f"/{member.name}".endswith("/"):
+            yield from _logs(inner, content, budget, depth + 1)
+        while content.read(PIECE):  # behind it the next one begins
+            pass

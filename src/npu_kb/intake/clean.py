@@ -69,16 +69,19 @@ def printable(text: str) -> str:
     return text
 
 
-def clean_lines(text: str) -> Iterator[tuple[int, str, str | None]]:
-    """(line number from 1, plain text, rank or None) of each line; progress-bar updates (\\r) share a number."""
+def clean_lines(text: str) -> Iterator[tuple[int, str, str | None, int]]:
+    """(line number from 1, plain text, rank or None, indentation in spaces, which the text is without) of each line.
+
+    Progress-bar updates (\\r) share a number.
+    """
     for number, raw in enumerate(text.split("\n"), 1):
         for part in raw.split("\r"):
             if "&" in part:
                 part = _ENTITY.sub(_unescape, part)
-            body, rank = strip_prefixes(_GAP.sub("    ", printable(part)))
+            body, rank = strip_prefixes(printable(part))
             for piece in body.split("\\n") if "\\n" in body else (body,):
-                if piece.strip():
-                    yield number, piece.replace("\\t", " "), rank
+                if bare := piece.lstrip(" "):
+                    yield number, _GAP.sub("    ", bare).replace("\\t", " "), rank, len(piece) - len(bare)
 
 
 def _unescape(found: re.Match[str]) -> str:
@@ -90,13 +93,14 @@ def _unescape(found: re.Match[str]) -> str:
 def strip_prefixes(line: str) -> tuple[str, str | None]:
     """The line without the prefixes of launchers and collectors, and the rank that one of them named."""
     rank = None
-    at = 0
+    end = 0
     for _ in range(_MAX_PREFIXES):
+        at = end
         while at < len(line) and line[at] == " ":
             at += 1
         found = _PREFIX.match(line, at)
         if not found or found.end() == at:
             break
         rank = found.group("rank") or rank
-        at = found.end()
-    return (line[at:] if at else line), rank
+        end = found.end()
+    return (line[end:] if end else line), rank

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from functools import cached_property
 from itertools import accumulate
@@ -14,6 +15,7 @@ MAX_LINE = 16_384
 """Characters; a longer line is cut into pieces that keep its number."""
 _MAX_WRAPS = 5
 _NARROWEST = 40
+_WORD = re.compile(r"\S+")
 
 
 class Line(NamedTuple):
@@ -23,6 +25,8 @@ class Line(NamedTuple):
     number: int
     source: str
     rank: str | None = None
+    indent: int = 0
+    """Spaces that stood before the text, behind the prefixes of launchers and collectors."""
 
 
 class LogText:
@@ -65,12 +69,11 @@ class LogText:
         """(line index, character index in that line) of an offset of the squeezed text."""
         index = self.line_at(offset)
         remaining = offset - self._starts[index]
-        for position, char in enumerate(self.lines[index].text):
-            if char.isspace():
-                continue
-            if remaining == 0:
-                return index, position
-            remaining -= 1
+        for word in _WORD.finditer(self.lines[index].text):
+            start, end = word.span()
+            if remaining < end - start:
+                return index, start + remaining
+            remaining -= end - start
         return index, len(self.lines[index].text)
 
 
@@ -78,7 +81,7 @@ def lines_of(data: bytes | str, source: str) -> list[Line]:
     """The plain lines of bytes or text; blank lines are left out, the others keep their number."""
     text = decode(data) if isinstance(data, bytes) else data
     return [
-        Line(plain[at : at + MAX_LINE], number, source, rank)
-        for number, plain, rank in clean_lines(text)
+        Line(plain[at : at + MAX_LINE], number, source, rank, indent)
+        for number, plain, rank, indent in clean_lines(text)
         for at in range(0, len(plain), MAX_LINE)
     ]

@@ -14,6 +14,7 @@ _SPOKEN_CHARS = 1_000
 _SHORT_LINES = 5
 _MOST_SALIENT = 8
 _TITLE_CHARS = 120
+_MOST_INDENT = 40
 
 _SALIENT = r"error|exception|fail|fatal|warn|cannot|unable|refused|timed? ?out|abort|killed|错误|失败|异常|超时|无法"
 _RAISED = r"(?:\w+\.){0,9}\w{0,80}(?:Error|Exception|Exit|Interrupt|Timeout|OutOfMemory)(?::\s*\S|$)"
@@ -64,11 +65,12 @@ def bare(line: str) -> str:
 
 
 def redacted_lines(log: LogText, names: dict[str, str]) -> tuple[list[str], list[int]]:
-    """All lines without secrets, a long one in one piece, and the indexes of the salient ones."""
+    """All lines without secrets, indented as before, a long one in one piece, and the indexes of the salient ones."""
     from npu_kb.intake.redact import redact
 
     wanted = {id(line) for line in salient_lines(log)}
     whole: list[str] = []
+    indents: list[int] = []
     salient: list[int] = []
     continues = False
     for line in log.lines:
@@ -77,10 +79,12 @@ def redacted_lines(log: LogText, names: dict[str, str]) -> tuple[list[str], list
             whole[-1] += text
         else:
             whole.append(text)
+            indents.append(min(line.indent, _MOST_INDENT))
         continues = len(line.text) == MAX_LINE
         if id(line) in wanted:
             salient.append(len(whole) - 1)
-    return redact("\n".join(whole), names).split("\n"), salient
+    plain = redact("\n".join(whole), names).split("\n")
+    return [" " * indent + text for indent, text in zip(indents, plain, strict=True)] if whole else [], salient
 
 
 def headline(lines: list[str], salient: list[int]) -> str:

@@ -97,10 +97,13 @@ def _read_members(name: str, interest: Interest, warn: Callable[[str], None]) ->
 
     lines: list[Line] = []
     reasons: list[str] = []
+    lost: dict[str, list[str]] = {}
     size = 0
     for log in logs_in(LogFile(name, name, 0, 0.0)):
         if isinstance(log, Skipped):
             reasons.append(log.reason)
+            if log.is_loss:
+                lost.setdefault(log.reason, []).append(log.name)
             continue
         whole = AsFarAsGood(log.stream)
         found = read_stream(cast(BinaryIO, whole), log.name, interest)
@@ -113,6 +116,9 @@ def _read_members(name: str, interest: Interest, warn: Callable[[str], None]) ->
             break
     if reasons and not lines:
         raise Unreadable(reasons[0])
+    for reason, names in lost.items():
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        warn(f"{names[0]}{more}: not read, or not to its end: {reason}")
     return lines
 
 
@@ -214,7 +220,7 @@ def _interesting_lines(chunks: Iterator[bytes], source: str, interest: Interest)
         for index in _with_context(interest.lines(pieces), len(pieces)):
             if size < _KEPT_BYTES:
                 size += len(pieces[index])
-                kept += [Line(line.text, numbers[index], source, line.rank) for line in lines_of(pieces[index], source)]
+                kept += [line._replace(number=numbers[index]) for line in lines_of(pieces[index], source)]
         number = numbers[-1] + (1 if chunk.endswith(b"\n") else 0) if numbers else number
     return kept
 

@@ -30,6 +30,8 @@ class Skipped(NamedTuple):
 
     name: str
     reason: str
+    is_loss: bool = False
+    """Whether lines of a log may be missing for it."""
 
 
 class Globs(NamedTuple):

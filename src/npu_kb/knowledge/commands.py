@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from npu_kb.errors import KnowledgeError
+from npu_kb.knowledge.slug import SLUG
 
 if TYPE_CHECKING:
     from npu_kb.errors import Problem
@@ -21,7 +22,6 @@ Text = dict[str, str]
 EFFECTS = ("read", "write", "restart", "reset", "replace")
 CHIPS = ("310", "310B", "310P", "910A", "910B", "910_93", "950")
 
-_ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _PLACEHOLDER = re.compile(r"<([a-z]+(?:-[a-z]+)*)>")
 _PARTS = ("placeholders", "commands", "refused")
 _COMMAND_FIELDS = ("run", "effect", "root", "products", "shows", "trouble", "note", "source")
@@ -129,7 +129,7 @@ class CommandReader:
 
     def _command(self, id: str, value: object) -> Command:
         where: Where = ("commands", id)
-        if not _ID.fullmatch(id):
+        if not re.fullmatch(SLUG, id):
             self._wrong(where, "an id is lower-case words joined by -; rename it")
         fields = self._fields(
             value, where, _COMMAND_FIELDS, required=("run", "effect", "root", "products", "shows", "source")

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from npu_kb.knowledge.slug import SLUG
 from npu_kb.patterns import TextPattern
 
 Layer = Literal[
@@ -31,8 +32,6 @@ Component = Literal[
 Chip = Literal["310", "310B", "310P", "910A", "910B", "910_93", "950"]
 
 Sentence = Annotated[str, Field(min_length=2)]
-SLUG = r"[a-z0-9]+(-[a-z0-9]+)*"
-"""Lower-case words joined by -: what an id looks like."""
 Slug = Annotated[str, Field(pattern=rf"^{SLUG}$", max_length=70)]
 Pattern = Annotated[str, Field(min_length=2)]
 

@@ -17,8 +17,9 @@ from zlib import crc32
 from pydantic import Field, ValidationError, field_validator
 
 from npu_kb.errors import Problem
-from npu_kb.knowledge.entry import SLUG, Bilingual, Block, Layer, Model, Pattern, Sentence, Slug
+from npu_kb.knowledge.entry import Bilingual, Block, Layer, Model, Pattern, Sentence, Slug
 from npu_kb.knowledge.entryfile import is_built_in, runaways
+from npu_kb.knowledge.slug import SLUG
 from npu_kb.knowledge.wording import problems_of
 from npu_kb.knowledge.yamlfile import Located, read_yaml
 
@@ -27,7 +28,7 @@ _ID_WORDS, _ID_CHARS = 8, 48
 _VERIFY = {"en": "The same step runs again and the line stays away.", "zh": "重新执行同一步骤，不再出现该行日志。"}
 
 
-class NextStep(Bilingual):
+class Remedy(Bilingual):
     """What to do where the line stands, and the command for it by its id in commands.yaml."""
 
     command: Slug | None = None
@@ -66,7 +67,7 @@ class Head(Model):
     topic: Slug
     near: list[Pattern] = Field(default=[])
     sources: dict[str, Sentence] = Field(min_length=1)
-    next: dict[Slug, NextStep] = Field(min_length=1)
+    next: dict[Slug, Remedy] = Field(min_length=1)
 
 
 @dataclass
@@ -174,7 +175,7 @@ def _document(
     }  # fmt: skip
 
 
-def _fix(step: NextStep, commands: dict[str, dict[str, Any]]) -> dict[str, str]:
+def _fix(step: Remedy, commands: dict[str, dict[str, Any]]) -> dict[str, str]:
     texts = {"en": step.en, "zh": step.zh, "effect": "read"}
     command = commands.get(step.command or "")
     return {**texts, "run": command["run"], "effect": command["effect"]} if command else texts

@@ -50,6 +50,10 @@ _TEXTS = {
         "en": "Not read: {count:source}, first {source} ({why}).",
         "zh": "未读取 {count} 份，首个为 {source}（{why}）。",
     },
+    "left_out": {
+        "en": "Left out: {count:damaged scan}, first {file} ({why}); what stands in it is not told.",
+        "zh": "{count} 份扫描结果已损坏，损坏部分未采用，首个为 {file}（{why}）。",
+    },
     "hint": {
         "en": "npu-kb cluster --timeline, --by host and --plot FILE.svg show more.",
         "zh": "更多信息：npu-kb cluster --timeline、--by host、--plot FILE.svg。",
@@ -179,6 +183,8 @@ def _ranks(page: Page, document: dict[str, Any]) -> None:
     if skipped := document["sources"]["skipped"]:
         count = sum(row["logs"] for row in skipped)
         page.paragraph(_said("skipped", page, count=count, **skipped[0]))
+    if left_out := document["sources"]["left_out"]:
+        page.paragraph(_said("left_out", page, count=len(left_out), **left_out[0]))
 
 
 def timeline_text(document: dict[str, Any], page: Page, by: str) -> str:

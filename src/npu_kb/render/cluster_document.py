@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from npu_kb.cluster.events import Event
 from npu_kb.cluster.timeline import Fault, Story
@@ -14,14 +14,20 @@ from npu_kb.intake.clean import printable
 from npu_kb.knowledge.base import Knowledge
 from npu_kb.render.document import entry_document
 
+if TYPE_CHECKING:
+    from npu_kb.cluster.scans import LeftOut
+
 SCHEMA = "npu-kb/cluster/1"
 _SURE_APART = 5.0
 """Seconds between two faults from which their order is sure."""
 _MOST_FAULTS, _MOST_EVIDENCE = 20, 3
 
 
-def cluster_document(story: Story, knowledge: Knowledge) -> dict[str, Any]:
-    """All that the story tells; times are UTC seconds of one clock, with their text beside them."""
+def cluster_document(story: Story, knowledge: Knowledge, left_out: Iterable[LeftOut] = ()) -> dict[str, Any]:
+    """All that the story tells; times are UTC seconds of one clock, with their text beside them.
+
+    `left_out` is what could not be read of the scans.
+    """
     who = story.who
     complaining = {event.party.rank for event in story.events if event.severity != "benign"}
     skipped = sorted((s.source, s.skipped, s.logs) for s in story.summaries if s.skipped)
@@ -39,6 +45,7 @@ def cluster_document(story: Story, knowledge: Knowledge) -> dict[str, Any]:
             "read": sum(summary.logs for summary in story.summaries if not summary.skipped),
             "bytes": sum(summary.bytes for summary in story.summaries),
             "skipped": [{"source": source, "why": why, "logs": logs} for source, why, logs in skipped],
+            "left_out": [damage._asdict() for damage in sorted(left_out)],
         },
         "clocks": [difference._asdict() for difference in story.clocks.differences],
         "order_is_sure": _order_is_sure(story.faults),

@@ -10,7 +10,7 @@ from typing import Any
 
 from npu_kb.intake.clean import printable
 from npu_kb.render.page import Page
-from npu_kb.render.text import choose, clipped, filled
+from npu_kb.render.text import Say, clipped
 
 _TEXTS = {
     "ask": {
@@ -48,11 +48,8 @@ _WHY = {
 }
 """The reasons of the manifest, which is in English."""
 _MOST_REASONS = 8
-
-
-def say(name: str, lang: str, **words: Any) -> str:
-    """A text of this command in one language; English where both are shown."""
-    return filled(choose(_TEXTS[name], lang)[0], **words)
+say = Say(_TEXTS)
+"""The texts of this command."""
 
 
 def collected_text(path: Path, document: dict[str, Any], lang: str, colour: bool, width: int) -> str:

@@ -8,7 +8,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from npu_kb.environment.compare import FULL_PERCENT
-from npu_kb.render.text import choose, clipped, filled, width_of
+from npu_kb.render.text import Say, clipped, width_of
 
 if TYPE_CHECKING:
     from npu_kb.environment.compare import Difference
@@ -45,6 +45,7 @@ _TEXTS = {
     "devices": {"en": "Devices", "zh": "设备"},
     "nodes": {"en": "Device files", "zh": "设备文件"},
     "network": {"en": "Network", "zh": "网络"},
+    "disks": {"en": "Disks", "zh": "磁盘"},
     "mounts": {"en": "Mounts", "zh": "挂载"},
     "environment": {"en": "Settings", "zh": "环境变量"},
     "caches": {"en": "Folders", "zh": "目录"},
@@ -71,6 +72,8 @@ _TEXTS = {
     "failed": {"en": "failed", "zh": "执行失败"},
     "too long": {"en": "output too long", "zh": "输出过长"},
 }
+say = Say(_TEXTS)
+"""The headings and texts of blocks."""
 
 
 class Row(NamedTuple):
@@ -97,7 +100,7 @@ def snapshot_blocks(snapshot: Snapshot, lang: str, longest: int) -> list[Block]:
     settings = (f"{name}={value}" for name, value in snapshot.environment.items())
     blocks = {
         "machine": _rows([_machine(snapshot, lang)]),
-        "npus": _rows(_npus(snapshot) or [_say("none", lang)]),
+        "npus": _rows(_npus(snapshot) or [say("none", lang)]),
         "versions": _rows(_versions(snapshot, lang)),
         "installs": _rows(f"{i.path}  {i.version or '?'}{_mark(i.loaded, 'loaded', lang)}" for i in snapshot.installs),
         "odd": _rows(_odd(snapshot.facts), is_odd=True),
@@ -114,7 +117,7 @@ def snapshot_blocks(snapshot: Snapshot, lang: str, longest: int) -> list[Block]:
         "caches": [*_folders(snapshot, lang)],
         "missing": _rows(missing_lines(snapshot.missing, lang)),
     }
-    return [Block(_say(name, lang), rows) for name, rows in blocks.items() if rows]
+    return [Block(say(name, lang), rows) for name, rows in blocks.items() if rows]
 
 
 def difference_blocks(differences: list[Difference], lang: str) -> list[Block]:
@@ -125,23 +128,23 @@ def difference_blocks(differences: list[Difference], lang: str) -> list[Block]:
     kinds: dict[str, list[Row]] = {}
     for row in differences:
         first, second = (_side(row.kind, row.name, side, lang) for side in (row.first, row.second))
-        name = _say(row.name, lang) if row.kind == "machine" else row.name
+        name = say(row.name, lang) if row.kind == "machine" else row.name
         short = (clipped(text, _SIDE_CHARS) for text in _from_where_they_differ(first, second))
         kinds.setdefault(row.kind, []).append(Row(f"{name}: {' -> '.join(short)}", f"{name}: {first} -> {second}"))
-    return [Block(_say(kind, lang), rows) for kind, rows in kinds.items()]
+    return [Block(say(kind, lang), rows) for kind, rows in kinds.items()]
 
 
 def _side(kind: str, name: str, value: str | None, lang: str) -> str:
     """What one side says, in words of the language."""
     if value is None:
-        return _say("no complaint" if kind == "missing" else "absent", lang)
+        return say("no complaint" if kind == "missing" else "absent", lang)
     if kind == "missing":
         return _reason(value, lang)
     if name == "container":
-        return _say({"True": "container", "False": "host"}.get(value, "not known"), lang)
+        return say({"True": "container", "False": "host"}.get(value, "not known"), lang)
     if kind == "installs" and value.endswith(" loaded"):
-        return value.removesuffix("loaded") + _say("loaded", lang)
-    return value or _say("empty", lang)
+        return value.removesuffix("loaded") + say("loaded", lang)
+    return value or say("empty", lang)
 
 
 def _from_where_they_differ(first: str, second: str) -> tuple[str, str]:
@@ -157,13 +160,8 @@ def _rows(texts: Iterable[str], *, is_odd: bool = False) -> list[Row]:
     return [Row(text, text, is_odd) for text in texts]
 
 
-def _say(name: str, lang: str, **words: object) -> str:
-    """A heading or text of a block."""
-    return filled(choose(_TEXTS[name], lang)[0], **words)
-
-
 def _machine(snapshot: Snapshot, lang: str) -> str:
-    kinds = {True: [_say("container", lang)], False: [_say("host", lang)], None: []}
+    kinds = {True: [say("container", lang)], False: [say("host", lang)], None: []}
     versions = [snapshot.versions[name].version for name in ("os", "kernel") if name in snapshot.versions]
     return ", ".join(
         [snapshot.host, *kinds[snapshot.container], *([snapshot.arch] if snapshot.arch else []), *versions]
@@ -189,7 +187,7 @@ def _npus(snapshot: Snapshot) -> list[str]:
 def _versions(snapshot: Snapshot, lang: str) -> list[str]:
     rows = []
     for name, version in snapshot.versions.items():
-        others = [_say("says", lang, source=other.source, version=other.version) for other in version.also]
+        others = [say("says", lang, source=other.source, version=other.version) for other in version.also]
         if name not in ("os", "kernel"):
             rows.append(f"{name} {version.version}" + (f"  ({'; '.join(others)})" if others else ""))
     return rows
@@ -203,7 +201,7 @@ def _odd(facts: list[Fact]) -> list[str]:
 def _limits(facts: list[Fact], lang: str) -> list[str]:
     told = {fact.name: fact.value for fact in facts}
     shown = [
-        f"{_say(name, lang) if name in _TEXTS else name} {_plain(told[key])}{unit}"
+        f"{say(name, lang) if name in _TEXTS else name} {_plain(told[key])}{unit}"
         for key, (name, unit) in _LIMITS.items()
         if key in told
     ]
@@ -236,18 +234,18 @@ def missing_lines(rows: list[Missing], lang: str) -> list[str]:
     lines = []
     for (program, why), alike in groups.items():
         if len(alike) > _MOST_ALIKE:
-            lines.append(f"{_say('commands', lang, program=program, number=str(len(alike)))}: {_reason(why, lang)}")
+            lines.append(f"{say('commands', lang, program=program, number=str(len(alike)))}: {_reason(why, lang)}")
         else:
             lines += [f"{r.what}: {_reason(why, lang)}" + (f" ({r.detail})" if r.detail else "") for r in alike]
     return lines
 
 
 def _reason(why: str, lang: str) -> str:
-    return _say(why, lang) if why in _TEXTS else why
+    return say(why, lang) if why in _TEXTS else why
 
 
 def _mark(shown: bool, name: str, lang: str) -> str:
-    return f"  ({_say(name, lang)})" if shown else ""
+    return f"  ({say(name, lang)})" if shown else ""
 
 
 def _plain(value: float | str) -> str:

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from npu_kb.render.page import Page
-from npu_kb.render.text import VERDICT_NAMES, choose
+from npu_kb.render.text import VERDICT_NAMES, Say, choose
 
 Row = dict[str, Any]
 
@@ -31,56 +31,53 @@ _TEXTS = {
     "withdrawn": {"en": "Feedback {id} is withdrawn.", "zh": "反馈 {id} 已撤销。"},
     "diagnosis": {"en": "diagnosis {number}", "zh": "诊断 {number}"},
 }
+say = Say(_TEXTS)
+"""The texts of these commands."""
 
 
 def history_text(diagnoses: list[Row], findings: list[Row], feedback: list[Row], page: Page) -> str:
     """Diagnoses, the last one first, two lines each; then the unfinished findings."""
     if not diagnoses:
-        page.paragraph(said("none", page.lang))
+        page.paragraph(say("none", page.lang))
     for row in diagnoses:
         _diagnosis(page, row, [report for report in feedback if report["diagnosis"] == row["id"]])
     if findings:
         from npu_kb.render.record import findings_text
 
         page.blank()
-        page.paragraph(said("unfinished", page.lang), 0, "bold")
+        page.paragraph(say("unfinished", page.lang), 0, "bold")
         page.lines += findings_text(findings, page.lang, page.width).splitlines()
     return page.text()
 
 
 def _diagnosis(page: Page, row: Row, reports: list[Row]) -> None:
     first = next(iter(row["matches"]), None)
-    verdict = choose(VERDICT_NAMES[first["verdict"]], page.lang)[0] if first else said("unanswered", page.lang)
+    verdict = choose(VERDICT_NAMES[first["verdict"]], page.lang)[0] if first else say("unanswered", page.lang)
     page.paragraph(f"{row['id']:>5}  {local_time(row['time'])}  {verdict}  {first['id'] if first else ''}".rstrip())
     versions = [f"{component} {version}" for component, version in row["versions"].items()]
-    marks = [f"{said(report['verdict'], page.lang)}: {report['entry']}" for report in reports]
+    marks = [f"{say(report['verdict'], page.lang)}: {report['entry']}" for report in reports]
     page.paragraph("; ".join([", ".join(row["sources"]), *versions, *row["codes"][:_MOST_CODES], *marks]), 7, "dim")
 
 
 def reported_text(report: Row, lang: str) -> str:
     """What was marked, what that changes, and how to take it back."""
-    verdict = said(report["verdict"], lang)
-    lines = [said("marked", lang, **{**report, "verdict": verdict})]
-    lines.append(said("counts", lang, **report) + (said("demoted", lang) if report["demoted"] else "") + _stop(lang))
-    lines.append(said("undo", lang, id=report["id"]))
+    verdict = say(report["verdict"], lang)
+    lines = [say("marked", lang, **{**report, "verdict": verdict})]
+    lines.append(say("counts", lang, **report) + (say("demoted", lang) if report["demoted"] else "") + _stop(lang))
+    lines.append(say("undo", lang, id=report["id"]))
     return "\n".join(lines) + "\n"
 
 
 def feedback_text(feedback: list[Row], page: Page) -> str:
     """All reports, the last one first."""
     if not feedback:
-        page.paragraph(said("no feedback", page.lang))
+        page.paragraph(say("no feedback", page.lang))
     for row in feedback:
-        page.paragraph(f"{row['id']:>5}  {local_time(row['time'])}  {said(row['verdict'], page.lang)}  {row['entry']}")
-        number = said("diagnosis", page.lang, number=row["diagnosis"]) if row["diagnosis"] else ""
+        page.paragraph(f"{row['id']:>5}  {local_time(row['time'])}  {say(row['verdict'], page.lang)}  {row['entry']}")
+        number = say("diagnosis", page.lang, number=row["diagnosis"]) if row["diagnosis"] else ""
         if details := "; ".join(part for part in (number, row["note"]) if part):
             page.paragraph(details, 7, "dim")
     return page.text()
-
-
-def said(name: str, lang: str, **values: Any) -> str:
-    """A text of the interface with its values; English where both languages are shown."""
-    return choose(_TEXTS[name], lang)[0].format(**values)
 
 
 def local_time(utc: str) -> str:

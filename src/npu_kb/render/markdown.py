@@ -95,4 +95,4 @@ def fence(text: str, language: str) -> list[str]:
     marks = "```"
     while marks in text:
         marks += "`"
-    return [f"{marks}{language}", *(printable(line) for line in text.strip().split("\n")), marks]
+    return [f"{marks}{language}", *(printable(line) for line in text.strip("\n").split("\n")), marks]

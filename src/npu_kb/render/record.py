@@ -14,17 +14,22 @@ from npu_kb.findings.proposals import Known, Proposal
 from npu_kb.intake.clean import printable
 from npu_kb.patterns import SLOT
 from npu_kb.render.page import Page
-from npu_kb.render.text import VERDICT_NAMES, choose, clipped, colon
+from npu_kb.render.text import VERDICT_NAMES, Say, choose, clipped, colon
 
 _SHOWN = 3
 _TEXTS: dict[str, dict[str, str]] = {
-    "claimed": {
+    "answered": {
         "en": "Already answered by {id} ({verdict}): {title}",
         "zh": "已有条目能回答：{id}（{verdict}）：{title}",
     },
+    "stands": {"en": "It stands in {file}", "zh": "所在文件：{file}"},
     "extend": {
         "en": "If it is the same cause, better extend that entry: npu-kb show {id}",
         "zh": "若为同一原因，建议直接补充该条目：npu-kb show {id}",
+    },
+    "extend row": {
+        "en": "It is a row of one-line faults; if it is the same cause, better mend that row: npu-kb show {id}",
+        "zh": "这是单行故障表中的一行；若为同一原因，建议直接修改该行：npu-kb show {id}",
     },
     "proposals": {"en": "Recognised by", "zh": "识别依据"},
     "no proposals": {
@@ -83,17 +88,18 @@ _TEXTS: dict[str, dict[str, str]] = {
 }
 
 
-def say(name: str, lang: str, **words: object) -> str:
-    """A sentence or question of the command in the interface's language."""
-    return choose(_TEXTS[name], lang)[0].format(**words)
+say = Say(_TEXTS)
+"""The sentences and questions of the command."""
 
 
-def claim_text(match: Match, lang: str) -> str:
-    """That an entry answers the log already."""
+def answer_text(match: Match, file: Path | None, lang: str) -> str:
+    """That an entry or one-line fault answers the log already, and in which file it stands."""
     entry = match.entry
     words = {"id": entry["id"], "verdict": choose(VERDICT_NAMES[match.verdict], lang)[0]}
-    claimed = say("claimed", lang, title=_title(entry, lang), **words)
-    return printable(claimed) + "\n" + say("extend", lang, id=entry["id"]) + "\n\n"
+    lines = [say("answered", lang, title=_title(entry, lang), **words)]
+    lines += [say("stands", lang, file=file)] if file else []
+    lines.append(say("extend row" if entry.get("signature") else "extend", lang, id=entry["id"]))
+    return printable_lines(lines) + "\n"
 
 
 def _title(entry: dict[str, Any], lang: str) -> str:

@@ -190,3 +190,14 @@ class _Count(int):
     def __format__(self, spec: str) -> str:
         noun = spec.partition("|")
         return counted(int(self), noun[0], noun[2]) if len(spec) > 1 and spec[0].isalpha() else format(int(self), spec)
+
+
+class Say:
+    """Gives the texts of a module, each in one language; English where both are shown."""
+
+    def __init__(self, texts: dict[str, dict[str, str]]) -> None:
+        self._texts = texts
+
+    def __call__(self, name: str, lang: str, /, **words: object) -> str:
+        """The text of this name, `filled` with the words."""
+        return filled(choose(self._texts[name], lang)[0], **words)

@@ -23,6 +23,8 @@ from npu_kb.tui.words import say
 _MOST_ROWS = 200
 """Of a block that are shown; the filter looks at all."""
 _LONGEST = 240
+"""Of a setting, and of a line of evidence."""
+_LONGEST_ROW = 2_000
 _EVIDENCE = 2
 _INDENT = "    "
 
@@ -91,7 +93,7 @@ def _parts(blocks: list[Block]) -> list[Part]:
 
 
 def _of_row(row: Row) -> Item:
-    text = printable(row.text)
+    text = printable(row.text[:_LONGEST_ROW]) + ("..." if len(row.text) > _LONGEST_ROW else "")
     shown = Text.assemble(("! ", "bold red"), (text, "red")) if row.is_odd else Text(f"  {text}")
     return Item(shown, row.whole)
 

@@ -58,9 +58,11 @@ class Form:
             "severity": get_args(Severity),
         }
         self.proposals = self._recording.proposals
-        claim = self._recording.claim()
-        self.claimed = claim.entry["id"] if claim else ""
-        """The entry that answers these lines already."""
+        answer = self._recording.answer()
+        self.answered = answer.entry["id"] if answer else ""
+        """The entry or one-line fault that answers these lines already."""
+        self.answered_in = self._recording.file_of(answer.entry) if answer else None
+        """The file in which that stands."""
 
     @property
     def excerpt(self) -> list[str]:

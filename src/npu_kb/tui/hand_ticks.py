@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from pathlib import Path
 
-from npu_kb.tui.files import read_regular, write_private
+from npu_kb.tui.files import changing, read_regular, write_private
 from npu_kb.tui.machines import free_name
 
 Ticked = dict[str, dict[str, list[str]]]
@@ -30,12 +31,13 @@ class HandTicks:
     def toggle(self, machine: str, checklist: str, step: str) -> bool:
         """Tick a step that `of` does not have, or take its tick back; False if that could not be kept."""
         was_ticked = step in self.of(machine, checklist)
-        if self._is_kept:
-            self._ticked, self._is_damaged = self._read()  # other windows may have ticked since
-        others = [title for title in self.of(machine, checklist) if title != step]
-        after = others if was_ticked else [*others, step]
-        self._ticked = {**self._ticked, machine: {**self._ticked.get(machine, {}), checklist: after}}
-        self._is_kept = self._write()
+        with changing(self._path) if self._path else nullcontext():
+            if self._is_kept:
+                self._ticked, self._is_damaged = self._read()  # other windows may have ticked since
+            others = [title for title in self.of(machine, checklist) if title != step]
+            after = others if was_ticked else [*others, step]
+            self._ticked = {**self._ticked, machine: {**self._ticked.get(machine, {}), checklist: after}}
+            self._is_kept = self._write()
         return self._is_kept
 
     def _write(self) -> bool:

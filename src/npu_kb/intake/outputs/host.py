@@ -1,8 +1,8 @@
 """What a Linux host says of itself: limits, memory, disks, device nodes, PCI devices.
 
-Facts: host.memlock_kb, host.nofile, host.max_map_count, host.shm_mb, host.disk_percent (of a mount),
-host.hugepages_total, host.hugepages_free, host.memory_available_percent, host.device_node (of a path: its mode and
-owner), host.pci_npu (of an address: the device id).
+Facts: host.memlock_kb, host.nofile, host.max_map_count, host.shm_mb, host.disk_percent (of a mount), host.disk_gb (of
+the mount of a disk or share), host.hugepages_total, host.hugepages_free, host.memory_available_percent,
+host.device_node (of a path: its mode and owner), host.pci_npu (of an address: the device id).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _AFTER_COMMAND: list[tuple[re.Pattern[str], str]] = [
     (re.compile(r"(?:cat \S*/proc/sys/vm/max_map_count|sysctl -n vm\.max_map_count)\b"), "host.max_map_count"),
 ]
 _DF = re.compile(
-    r"^(?!/dev/loop|squashfs)\S+\s+(?P<size>\d+(?:\.\d+)?)(?P<unit>[KMGTP]?)i?B?\s+\S+\s+\S+\s+(?P<used>\d+)%"
+    r"^(?!/dev/loop|squashfs)(?P<source>\S+)\s+(?P<size>\d+(?:\.\d+)?)(?P<unit>[KMGTP]?)i?B?\s+\S+\s+\S+\s+(?P<used>\d+)%"
     r"\s+(?P<mount>/\S*)$"
 )
 _FREE = re.compile(
@@ -90,11 +90,13 @@ def _single_facts(text: str, index: int) -> list[Fact]:
 
 
 def _disk_facts(found: re.Match[str], index: int) -> list[Fact]:
-    """A line of df: how full the mount is; of /dev/shm also its size."""
-    mount = found["mount"]
+    """A line of df: how full the mount is; the size, which has a unit, of /dev/shm, a disk or a share."""
+    mount, unit = found["mount"], found["unit"]
     facts = [Fact("host.disk_percent", float(found["used"]), index, mount)]
     if mount == "/dev/shm":
-        facts.append(Fact("host.shm_mb", float(found["size"]) * _UNITS[found["unit"] or "K"], index))
+        facts.append(Fact("host.shm_mb", float(found["size"]) * _UNITS[unit or "K"], index))
+    elif unit and re.search("[/:]", found["source"]):
+        facts.append(Fact("host.disk_gb", round(float(found["size"]) * _UNITS[unit] / 1024, 1), index, mount))
     return facts
 
 

@@ -200,8 +200,9 @@ class RecordScreen(PlaceScreen):
     def _show_judged(self) -> None:
         """Say what answers these lines already, what is missing or wrong, and which entries come near."""
         judged, shown = self._judged, Text()
-        if self._form and self._form.claimed:
-            shown.append(self.say("answered", id=self._form.claimed) + "\n", "bold yellow")
+        if self._form and self._form.answered:
+            shown.append(self.say("answered", id=self._form.answered) + "\n", "bold yellow")
+            shown.append(printable(str(self._form.answered_in or "")) + "\n", "dim")
         shown.append(self.say("check") + "\n", "bold underline")
         if judged and judged.missing:
             shown.append(self.say("still missing", names=self._names(judged)) + "\n", "yellow")

@@ -1,0 +1,124 @@
+"""One log that grows: which of its bytes are new whole lines, and whether it was written anew."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import FileIO
+
+from npu_kb.cluster.pieces import HEAD, is_binary
+from npu_kb.intake.archives import kind_of
+from npu_kb.intake.sources import encoding_of
+from npu_kb.intake.tree import LogFile
+
+_CHUNK = 1 << 19
+_MARK = 64
+"""Bytes before what is read next; a log in which they changed was written anew."""
+_UTF16 = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
+
+
+class GrowingLog:
+    """A log by its inode, so that it is the same one under a new name; what stands before `offset` is passed over."""
+
+    __slots__ = ("_is_log", "_mark", "grew", "is_ended", "lines", "looked_at", "offset", "path", "unread")
+
+    def __init__(self, offset: int = 0, mark: bytes = b"") -> None:
+        self.path = ""
+        self.looked_at = offset
+        """Its size when it was looked at last."""
+        self.grew = 0.0
+        """When, as time.monotonic has it."""
+        self._pass_over(offset, mark)
+
+    def _pass_over(self, offset: int, mark: bytes) -> None:
+        self.offset = self.unread = offset
+        """Bytes that were read or passed over; that were passed over."""
+        self.lines = 0
+        """Lines that were read."""
+        self.is_ended = False
+        """Whether what stands behind its last whole line was read."""
+        self._mark = mark
+        self._is_log: bool | None = None
+        """Not known before it is read; of data and archives nothing is read."""
+
+    def begin_anew(self) -> None:
+        """Forget what was read: something else stands there now."""
+        self._pass_over(0, b"")
+
+    @classmethod
+    def from_its_end(cls, file: LogFile) -> GrowingLog:
+        """A log of which only what comes is read."""
+        try:
+            with opened(file) as stream:
+                stream.seek(max(0, file.size - _MARK))
+                return cls(file.size, stream.read(min(_MARK, file.size)))
+        except OSError:
+            return cls(file.size)
+
+    def is_the_same(self, stream: FileIO) -> bool:
+        """Whether what was read stands there still."""
+        stream.seek(self.offset - len(self._mark))
+        return stream.read(len(self._mark)) == self._mark
+
+    def chunks(self, stream: FileIO) -> Iterator[bytes]:
+        """Its new whole lines, in UTF-8."""
+        stream.seek(0)
+        head = stream.read(HEAD if self._is_log is None else 2)
+        if self._is_log is None:
+            self._is_log = not (kind_of(head) or is_binary(head))
+        if not self._is_log:
+            self.offset = os.fstat(stream.fileno()).st_size
+        utf16 = _UTF16.get(head[:2])
+        self.offset -= self.offset % 2 if utf16 else 0  # half of a character was there
+        while self._is_log:
+            stream.seek(self.offset)
+            data = stream.read(_CHUNK)
+            lines = data[: _end_of_lines(data, utf16)] or (data if len(data) == _CHUNK else b"")
+            if not lines:
+                return
+            self._mark = (self._mark + lines)[-_MARK:]
+            self.offset += len(lines)
+            yield _in_utf8(lines, utf16)
+
+    def rest(self, stream: FileIO) -> bytes:
+        """What stands behind the last whole line, in UTF-8."""
+        stream.seek(0)
+        utf16 = _UTF16.get(stream.read(2))
+        stream.seek(self.offset)
+        return _in_utf8(stream.read(_CHUNK), utf16)
+
+    def lines_passed_over(self, stream: FileIO) -> int:
+        """The ends of lines in what was passed over."""
+        stream.seek(0)
+        utf16, count, left = _UTF16.get(stream.read(2)), 0, self.unread
+        stream.seek(0)
+        while left > 0 and (data := stream.read(min(left, _CHUNK))):
+            count += (data.decode(utf16, "replace").encode("utf-8", "replace") if utf16 else data).count(b"\n")
+            left -= len(data)
+        return count
+
+
+@contextmanager
+def opened(file: LogFile) -> Iterator[FileIO]:
+    """The file that was listed; OSError if another one, or a pipe, has its name now."""
+    handle = os.open(file.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with FileIO(handle) as stream:
+        status = os.fstat(handle)
+        if (status.st_dev, status.st_ino) != file.identity:
+            raise FileNotFoundError(file.path)
+        yield stream
+
+
+def _end_of_lines(data: bytes, utf16: str | None) -> int:
+    """Bytes up to the end of the last whole line."""
+    end_of_line = "\n".encode(utf16 or "utf-8")
+    at = data.rfind(end_of_line)
+    while at > 0 and at % len(end_of_line):
+        at = data.rfind(end_of_line, 0, at + 1)
+    return at + len(end_of_line) if at >= 0 else 0
+
+
+def _in_utf8(lines: bytes, utf16: str | None) -> bytes:
+    encoding = utf16 or encoding_of(lines)
+    return lines.decode(encoding, "replace").lstrip("\ufeff").encode("utf-8", "replace") if encoding else lines

@@ -1,0 +1,165 @@
+"""The rows of what `npu-kb scan` wrote on many hosts: of each log the newest; what is damaged is left out and named."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import groupby
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+from npu_kb.cluster.observation import SCHEMA, Row, row_from_json
+
+_LONGEST_LINE = 1 << 20
+"""Bytes; no row is as long."""
+_HEADER = b'{"schema"'
+"""Stands in no text of a row, where quotes are escaped."""
+_LONGEST_REASON = 200
+_TOO_LATE = 1e11
+_BLANK = b" \t\r\n\xef\xbb\xbf"
+_MEND = "give what `npu-kb scan --out` wrote"
+
+
+class LeftOut(NamedTuple):
+    """What could not be read of a file: its first damaged line (from 1; 0: all of it), how many there are, and why."""
+
+    file: str
+    line: int
+    lines: int
+    why: str
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        more = f"; {self.lines - 1} more of its lines" if self.lines > 1 else ""
+        return f"{place}: {self.why}; {_MEND}{more}"
+
+
+class _Scan(NamedTuple):
+    """Where the rows of one scan stand."""
+
+    host: str
+    """Empty where it is not told."""
+    time: float
+    """When the scan began, UTC seconds; 0 where the host or the time is not told."""
+    file: str
+    line: int
+    """Number of its first row's line."""
+    start: int
+    end: int
+    """Bytes of the file before the first row, and up to the end of the last."""
+
+
+class Scans:
+    """Files (`-`: standard input) that hold the rows of one scan each, or of several behind each other."""
+
+    def __init__(self, names: list[str]) -> None:
+        self._left_out: dict[str, LeftOut] = {}
+        self._copies: dict[str, BinaryIO] = {}
+        """Of pipes, which can be read only once."""
+        self._scans = sorted(scan for name in dict.fromkeys(names) for scan in self._scans_in(name))
+
+    @property
+    def left_out(self) -> list[LeftOut]:
+        """What is damaged, one for each file; complete when all rows were read."""
+        return list(self._left_out.values())
+
+    def close(self) -> None:
+        """Remove the copies of pipes."""
+        for copy in self._copies.values():
+            copy.close()
+
+    def rows(self) -> Iterator[Row]:
+        """The rows; their sources begin with `HOST:` where the host is told.
+
+        Of a log that was scanned several times on a host they are those of the last scan. Where host or time of scans
+        are not told, all of their rows count.
+        """
+        for _, of_host in groupby(self._scans, lambda scan: scan.host):
+            scans = sorted(of_host, key=lambda scan: -scan.time)
+            nothing_is_older = scans[0].time == scans[-1].time
+            newest: dict[int, float] = {}
+            for scan in scans:
+                for row in self._rows_of(scan):
+                    if nothing_is_older or newest.setdefault(hash(row.source), scan.time) == scan.time:
+                        yield row
+
+    def _scans_in(self, name: str) -> Iterator[_Scan]:
+        try:
+            with self._opened(name) as stream:
+                headers = [(0, 0, 0, {"schema": SCHEMA}), *_headers(stream)]
+                ends = [*(start for _, start, _, _ in headers[1:]), stream.tell()]
+        except OSError as error:
+            return self._leave_out(name, 0, f"cannot be read: {error.strerror}")
+        for (line, _, rows, header), end in zip(headers, ends, strict=True):
+            if header["schema"] != SCHEMA:
+                self._leave_out(name, line, f"is of schema {header['schema']!r}, not {SCHEMA}")
+            elif rows < end:
+                yield _Scan(*_host_and_time(header), name, line + 1, rows, end)
+
+    def _rows_of(self, scan: _Scan) -> Iterator[Row]:
+        try:
+            with self._opened(scan.file) as stream:
+                for number, _, line in _lines(stream, scan.line, scan.start, scan.end):
+                    try:
+                        row = row_from_json(line.decode("utf-8", "replace")) if line.strip(_BLANK) else None
+                    except ValueError as error:
+                        self._leave_out(scan.file, number, f"is no row of a scan ({error})")
+                        continue
+                    if row:
+                        yield row._replace(source=f"{scan.host}:{row.source}") if scan.host else row
+        except OSError as error:
+            self._leave_out(scan.file, 0, f"cannot be read: {error.strerror}")
+
+    @contextmanager
+    def _opened(self, name: str) -> Iterator[BinaryIO]:
+        """A file; of a pipe its copy."""
+        if name in self._copies:
+            yield self._copies[name]
+        elif name == "-":
+            if sys.stdin is None:
+                raise OSError(0, "it is closed")
+            yield self._copied(name, sys.stdin.buffer)
+        else:
+            with Path(name).open("rb") as stream:
+                yield stream if stream.seekable() else self._copied(name, stream)
+
+    def _copied(self, name: str, stream: BinaryIO) -> BinaryIO:
+        self._copies[name] = copy = tempfile.TemporaryFile()  # noqa: SIM115
+        shutil.copyfileobj(stream, copy)
+        return copy
+
+    def _leave_out(self, file: str, line: int, why: str) -> None:
+        known = self._left_out.setdefault(file, LeftOut(file, line, 0, why[:_LONGEST_REASON]))
+        first = known if known.line <= line else LeftOut(file, line, 0, why[:_LONGEST_REASON])
+        self._left_out[file] = first._replace(lines=known.lines + 1)
+
+
+def _lines(stream: BinaryIO, number: int, start: int, end: float) -> Iterator[tuple[int, int, bytes]]:
+    """(number, bytes before it, text) of each line between two places; very long ones in pieces."""
+    stream.seek(start)
+    while line := stream.readline(int(min(_LONGEST_LINE, end - start))):
+        yield number, start, line
+        start += len(line)
+        number += line.endswith(b"\n")
+
+
+def _headers(stream: BinaryIO) -> Iterator[tuple[int, int, int, dict[str, Any]]]:
+    """(number of its line, bytes before it, bytes up to its end, content) of each header, also behind a cut off row."""
+    for number, start, line in _lines(stream, 1, 0, math.inf):
+        if (at := line.rfind(_HEADER)) >= 0:
+            try:
+                yield number, start + at, start + len(line), json.loads(line[at:])
+            except (ValueError, RecursionError):
+                continue  # a damaged row, or a row that holds something of this name
+
+
+def _host_and_time(header: dict[str, Any]) -> tuple[str, float]:
+    host, time = str(header.get("host") or ""), header.get("time")
+    if not host or not isinstance(time, int | float) or not 0 <= time < _TOO_LATE:
+        return host, 0.0
+    return host, float(time)
