@@ -172,7 +172,7 @@ def measured(command: list[str]) -> Run:
     peaks, ended = [0.0], threading.Event()
 
     def look(pid: int) -> None:
-        while not ended.wait(0.1):
+        while not ended.wait(0.3):  # looking takes time from the processes looked at
             peaks.append(sum(map(_megabytes, _with_children(pid))))
 
     with tempfile.TemporaryFile() as out:
