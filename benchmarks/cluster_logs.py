@@ -1,6 +1,6 @@
 """Logs of a simulated cluster with a known truth, and how fast they are read beside grep, ripgrep and wc.
 
-    python benchmarks/cluster_logs.py make FOLDER [--ranks 64] [--mb 32] [--hits 0.001] [--seed 1]
+    python benchmarks/cluster_logs.py make FOLDER [--ranks 64] [--mb 32] [--hits 0] [--seed 1]
     python benchmarks/cluster_logs.py compare [FOLDER] [--mb 2000] [--rounds 3] [--patterns 10] [--gigabytes 10]
 
 `make` writes FOLDER/nodeN/plog-PID_TIME.log for each rank and FOLDER/truth.json: the rank that failed first and when.
@@ -46,7 +46,7 @@ NOISE = [
     "[memory_pool.cc:{a}]{b} Reserve: pool 0x{h:012x} used {c} free {b} fragment {d}",
 ]
 _TEXTS_OF_A_RANK = 40
-FIRST = "[hccp.cc:120][8231] LINK_ERROR_INFO: roce link down on device {device}, rank {rank} leaves"
+FIRST = "[device_error_proc.cc:1283]8231 HBM MULTI BIT ECC ERROR on device {device}: rank {rank} ends"
 FIRST_TEXT = "EI0006: Getting socket times out. Reason: Remote Rank did not send the data in time."
 
 
@@ -76,7 +76,7 @@ def make(folder: Path, cluster: Cluster, texts: list[str]) -> dict[str, object]:
                 if size >= cluster.bytes_per_rank:
                     break
             if rank == cluster.first_rank:
-                file.write(_line("ERROR", "HCCP", 4000 + rank, stopped, FIRST.format(device=rank % 8, rank=rank)))
+                file.write(_line("ERROR", "RUNTIME", 4000 + rank, stopped, FIRST.format(device=rank % 8, rank=rank)))
             else:
                 file.write(_line("ERROR", "HCCL", 4000 + rank, stopped + 60 + rank / 100, FIRST_TEXT))
     truth: dict[str, object] = {"first_rank": cluster.first_rank, "time": stopped, "ranks": cluster.ranks}
@@ -313,7 +313,7 @@ def main() -> None:
         sub.add_argument("--mb", type=int, default=32 if action == "make" else 2000, help="of each rank, or in all")
         sub.add_argument("--seed", type=int, default=1)
         if action == "make":
-            sub.add_argument("--hits", type=float, default=0.001)
+            sub.add_argument("--hits", type=float, default=0.0, help="share of lines with a text of the knowledge")
             sub.add_argument("--ranks", type=int, default=64)
         else:
             sub.add_argument("--rounds", type=int, default=3)

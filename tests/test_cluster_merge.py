@@ -278,6 +278,20 @@ def test_why_tells_the_story_of_a_folder_of_ranks(two_ranks: Path, run: Run) -> 
     assert not run("why", str(two_ranks / "node0"))[1].startswith("FIRST FAULT")
 
 
+def test_a_fault_after_which_its_rank_went_on_is_told_so(two_ranks: Path, run: Run) -> None:
+    waits = "2025-10-24 03:30:00,000 EI0002: The wait execution of the Notify register times out."
+    assert "The job went on" not in run("cluster", str(two_ranks))[1]
+    with (two_ranks / "node0" / "rank_0.log").open("a") as log:
+        log.write(waits + "\n")
+    assert "The job went on" in run("cluster", str(two_ranks))[1]
+
+
+def test_ids_are_never_cut(two_ranks: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    for arguments in ([], ["--timeline"]):
+        assert "hccl-notify-wait-timeout" in run("cluster", str(two_ranks), *arguments)[1]
+
+
 def test_one_machine_does_not_speak_for_the_hosts_of_several_ranks(two_ranks: Path, run: Run) -> None:
     status, out, err = run("why", str(two_ranks), "--env")
     assert (status, out) == run("cluster", str(two_ranks))[:2]

@@ -10,6 +10,8 @@ from npu_kb.render.text import VERDICT_NAMES, choose, clipped, filled, width_of
 
 _MOST_ROWS = 8
 _MOST_FAULTS = 4
+_LEAST_TITLE = 20
+"""Columns; with less room the title of an entry is left out, never a part of its id."""
 _TEXTS = {
     "first": {"en": "FIRST FAULT", "zh": "首个故障"},
     "nothing": {"en": "No fault was found in {sources:log}.", "zh": "在 {sources} 份日志中没有发现故障。"},
@@ -21,6 +23,10 @@ _TEXTS = {
     },
     "others": {"en": "Another, independent fault", "zh": "另一个独立的故障"},
     "more_faults": {"en": "... and {count} more; --format json has them.", "zh": "另有 {count} 个，见 --format json。"},
+    "outlived": {
+        "en": "The job went on: a minute later this rank or host still waited for others. It may not be what ended it.",
+        "zh": "此后作业仍在继续：一分钟后它还在等待其他 rank，因此未必是作业终止的原因。",
+    },
     "unsure": {
         "en": "Which of the first two came first is not sure: their times are missing or within 5 seconds.",
         "zh": "前两个故障的先后不确定：缺少时间，或相差不到 5 秒。",
@@ -55,8 +61,8 @@ _TEXTS = {
         "zh": "{count} 份扫描结果已损坏，损坏部分未采用，首个为 {file}（{why}）。",
     },
     "hint": {
-        "en": "npu-kb cluster --timeline, --by host and --plot FILE.svg show more.",
-        "zh": "更多信息：npu-kb cluster --timeline、--by host、--plot FILE.svg。",
+        "en": "More: npu-kb cluster PATH (of scans: npu-kb merge FILE) with --timeline, --by host or --plot FILE.svg.",
+        "zh": "更多：npu-kb cluster PATH（扫描结果用 npu-kb merge FILE）加 --timeline、--by host 或 --plot FILE.svg。",
     },
 }
 _REASONS = {
@@ -140,6 +146,8 @@ def _first_fault(page: Page, fault: dict[str, Any]) -> None:
     page.blank()
     if fault["reason"] and "title" in fault:
         page.paragraph(_reason(fault, page))
+    if fault["outlived"] and not fault["reason"]:
+        page.paragraph(_said("outlived", page))
     for evidence in fault["evidence"]:
         page.paragraph(
             clipped(f"{evidence['source']}:{evidence['line']}: {evidence['text']}", 3 * page.width), 0, "red"
@@ -163,8 +171,9 @@ def _followers(page: Page, rows: list[dict[str, Any]]) -> None:
     for row in rows[:_MOST_ROWS]:
         start = _said("from", page, time=row["time_text"]) if row["time_text"] else ""
         title = choose(row["title"], page.lang)[0]
-        text = f"{_said('parties', page, count=row['parties'])}  {start}  {row['entry']}: {title}"
-        page.paragraph(clipped(text, page.width - 2))
+        text = f"{_said('parties', page, count=row['parties'])}  {start}  {row['entry']}"
+        room = page.width - 2 - width_of(text)
+        page.row(f"{text}: {clipped(title, room - 2)}" if room > _LEAST_TITLE else text)
 
 
 def _ranks(page: Page, document: dict[str, Any]) -> None:
@@ -194,7 +203,7 @@ def timeline_text(document: dict[str, Any], page: Page, by: str) -> str:
         part = _PARTS_ZH.get(event["part"], event["part"]) if page.lang == "zh" else event["part"]
         part += " " * (9 - width_of(part))
         row = f"{event['time_text'] or '-':<23}  {event['group']:<12}  {part}  {event['entry']}{more}"
-        page.paragraph(clipped(row, page.width))
+        page.row(row)
     return page.text()
 
 

@@ -29,6 +29,10 @@ class Page:
         for line in wrap(printable(text), self.width - indent):
             self.lines.append(" " * indent + self.style(line, *styles))
 
+    def row(self, text: str) -> None:
+        """A line of a table, as long as it is, so that ids in it can be copied."""
+        self.lines.append(printable(text))
+
     def field(self, name: str, texts: list[str]) -> None:
         """A labelled paragraph; further texts stand below the first."""
         heading = label(name, self.lang)
