@@ -13,6 +13,7 @@ from npu_kb import Knowledge
 from npu_kb.cluster import engines
 from npu_kb.cluster.anchors import anchors_of
 from npu_kb.cluster.needles import Calls, Needles
+from npu_kb.cluster.observation import Observation
 from npu_kb.cluster.pieces import sample_of
 from npu_kb.cluster.scan import scan
 from npu_kb.intake.tree import log_files
@@ -94,6 +95,16 @@ def test_a_database_of_another_processor_is_compiled_anew(own_cache: None, monke
     assert engines.Hyperscan([b"alpha"]).hits(b"an alpha") == [(0, 8)]
 
 
+@pytest.mark.parametrize("lines", [1, 520, 600_000])
+def test_a_fault_that_repeats_itself_is_told_however_often(tmp_path: Path, small: Knowledge, lines: int) -> None:
+    (tmp_path / "logs").mkdir()
+    for name, count in (("flood", lines), ("once", 1)):
+        (tmp_path / "logs" / f"{name}.log").write_text("frobnicator gave up, something else\n" * count)
+    rows = scan([str(tmp_path / "logs")], [str(tmp_path / "kb")], jobs=1)
+    told = [row for row in rows if isinstance(row, Observation) and row.entry == "gave-up"]
+    assert {Path(row.source).stem: row.count for row in told} == {"flood": lines, "once": 1}
+
+
 def test_other_literals_are_another_cache(small: Knowledge) -> None:
     assert len(Needles.load(small, ["rank_id"]).all) == len(Needles.load(small).all) + 1
 
@@ -119,11 +130,11 @@ def test_what_is_common_in_the_logs_is_told_by_a_sample_also_of_packed_and_of_ma
     (logs / "a.log").write_bytes(pack(COMMON.encode() * 20_000))
     sample, total = sample_of(log_files([str(logs)]))
     assert total == (logs / "a.log").stat().st_size
-    assert anchors_of(Needles.of(small), sample).passed_over
+    assert anchors_of(Needles.of(small), sample, 1 << 30).passed_over
     (logs / "a.log").unlink()
     for number in range(400):
         (logs / f"{number}.log").write_bytes(pack(COMMON.encode()))
-    assert anchors_of(Needles.of(small), sample_of(log_files([str(logs)]))[0]).passed_over
+    assert anchors_of(Needles.of(small), sample_of(log_files([str(logs)]))[0], 1 << 30).passed_over
 
 
 def test_engines_tell_the_same(

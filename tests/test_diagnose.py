@@ -170,6 +170,15 @@ def test_a_short_chinese_word_is_found_inside_a_sentence(write_entry: Write, sma
     assert diagnose("检测到设备温度过高告警\n", small_knowledge(), suggest=False).claims
 
 
+def test_a_regex_is_found_in_its_own_line_beside_one_that_does_not_fit(
+    write_entry: Write, small_knowledge: Small
+) -> None:
+    write_entry("some-entry", "- regex: '(?<!query) failed, result = 107002'", hit="copy failed, result = 107002")
+    first, second = "the longest line of all: query failed, result = 107002", "copy failed, result = 107002"
+    found = diagnose(f"{first}\n{second}\n", small_knowledge(), suggest=False)
+    assert [evidence.line for evidence in found.claims[0].evidence] == [2]
+
+
 def test_a_hexadecimal_code_is_not_found_in_a_longer_one(write_entry: Write, small_knowledge: Small) -> None:
     write_entry("some-entry", '- text: "error 0xa0018003"', hit="error 0xa0018003")
     knowledge = small_knowledge()

@@ -6,6 +6,7 @@ space, as it stands in a log but for its case. Any piece will do; a rare one mea
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import NamedTuple
 
@@ -18,10 +19,15 @@ _SHORT = 4
 """Bytes; an anchor shorter than this costs more than it tells."""
 _COMMON = 16_000
 """A word that stands more often than once in so many bytes gives way to a piece of the phrase, with its spaces."""
-_TOO_COMMON = 20_000
-"""So does a needle to the others of its rule, if its rarest anchor stands so often."""
-_BEARABLE = 4_000
-"""Unless its rule would have no other; then it may stand once in so many bytes, or the rule is left out."""
+_TOO_COMMON, _TOLD_APART = 20_000, 12
+"""So does a needle of at most so many bytes to the others of its rule, if its rarest anchor stands so often.
+
+A longer one never does: where it is common, a fault repeats itself.
+"""
+_BEARABLE, _WORD = 4_000, re.compile(rb"[a-z_=:,]*")
+"""A word that stands oftener than once in so many bytes is no needle, even if its rule has no other and is left out."""
+_FEW_LOGS = 16_000_000
+"""Bytes; in no more of them nothing is too common."""
 _SLICE = 1 << 17
 _LEAST_SAMPLE = 2_000_000
 """Bytes: a smaller sample says little about what is common."""
@@ -38,12 +44,16 @@ class Anchors(NamedTuple):
     """Needles whose rules have such others too, or a regex without a needle: the lines around them are wanted."""
 
 
-def anchors_of(needles: Needles, sample: bytes) -> Anchors:
-    """Anchors that are rare in a sample of the logs at hand (lower-case bytes of any size, also none)."""
+def anchors_of(needles: Needles, sample: bytes, total: int = 0) -> Anchors:
+    """Anchors that are rare in a sample (lower-case bytes of any size, also none) of logs of `total` bytes."""
     size = max(len(sample), _LEAST_SAMPLE)
     chosen, seen = _chosen(needles.all, sample, size)
-    dull = {n for n, anchor in enumerate(chosen) if len(anchor) < _SHORT or seen[anchor] * _TOO_COMMON > size}
-    bearable = {n for n in dull if seen[chosen[n]] * _BEARABLE <= size}
+    common = {n for n, anchor in enumerate(chosen) if total > _FEW_LOGS and seen[anchor] * _TOO_COMMON > size}
+    dull = {n for n in common if len(needles.all[n].literal) <= _TOLD_APART}
+    bearable = {n for n in dull if seen[chosen[n]] * _BEARABLE <= size or not _WORD.fullmatch(needles.all[n].literal)}
+    short = {n for n, anchor in enumerate(chosen) if len(anchor) < _SHORT}
+    dull |= short
+    bearable |= short - common
     for rule in needles.rules:
         if not any(map(dull.isdisjoint, rule.groups)):
             dull -= min(rule.groups, key=lambda group: sum(seen[chosen[n]] for n in group & dull)) & bearable
@@ -57,13 +67,13 @@ def anchors_of(needles: Needles, sample: bytes) -> Anchors:
 
 
 def _chosen(needles: list[Needle], sample: bytes, size: int) -> tuple[list[bytes], dict[bytes, int]]:
-    """An anchor for each needle: its rarest piece, or its phrase where that is common; and how often those stand."""
+    """An anchor for each needle: its rarest piece, or a phrase where that is common; and how often those stand."""
     seen = _counts({piece for needle in needles for piece in needle.pieces}, sample)
     chosen = [min(needle.pieces, key=seen.__getitem__) for needle in needles]
     common = [number for number, piece in enumerate(chosen) if seen[piece] * _COMMON > size]
-    seen |= _counts({needles[number].phrase for number in common}, sample)
+    seen |= _counts({phrase for number in common for phrase in needles[number].phrases}, sample)
     for number in common:
-        chosen[number] = needles[number].phrase
+        chosen[number] = min(needles[number].phrases, key=seen.__getitem__)
     return chosen, seen
 
 

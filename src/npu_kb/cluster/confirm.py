@@ -116,7 +116,7 @@ def _observation(match: Match, rules: list[Rule], seen: Sightings) -> Observatio
     number = match.evidence[0].line
     lines = list(_lines(seen, needles).values())
     first = next((line for line in lines[::-1] if line.line <= number), lines[0])
-    last_line, last_time = max((seen.last[needle] for needle in needles), key=lambda last: last[0])
+    last_line, last_time = max((_last(rule, seen) for rule in rules), key=_line)
     return Observation(
         source=seen.source,
         line=number,
@@ -130,6 +130,16 @@ def _observation(match: Match, rules: list[Rule], seen: Sightings) -> Observatio
         last_line=max(number, last_line),
         last_time=last_time,
     )
+
+
+def _last(rule: Rule, seen: Sightings) -> tuple[int, float | None]:
+    """Line and time of the last needle of the condition that was met last the longest ago."""
+    groups = [[seen.last[needle] for needle in group & seen.last.keys()] for group in rule.groups]
+    return min((max(group, key=_line) for group in groups if group), key=_line, default=(0, None))
+
+
+def _line(last: tuple[int, float | None]) -> int:
+    return last[0]
 
 
 def _count(rule: Rule, seen: Sightings) -> int:

@@ -20,7 +20,7 @@ from npu_kb.knowledge.base import Knowledge
 from npu_kb.patterns import fixed_parts, required_run, squeeze
 from npu_kb.version import __version__
 
-FORMAT = 3
+FORMAT = 4
 """Changes with what is kept."""
 _WORD, _SHORT_WORD, _LONGEST = 8, 4, 12
 """Bytes: a word that is a good anchor, one that will do where there is none; the longest anchor."""
@@ -42,11 +42,11 @@ class Needle(NamedTuple):
 
     The longest come first.
     """
-    phrase: bytes
-    """Its end in lower case, with the spaces that are written there."""
+    phrases: tuple[bytes, ...]
+    """Its end and its start in lower case, with the spaces that are written there."""
 
     def ends_of(self, anchor: bytes) -> Iterator[int]:
-        """Where in the literal a piece or the phrase ends, each time that it stands there."""
+        """Where in the literal a piece or a phrase ends, each time that it stands there."""
         squeezed = anchor.translate(None, WHITE)
         at = self.literal.find(squeezed)
         while at >= 0:
@@ -170,10 +170,12 @@ class _Collector:
         key = literal.encode()
         if key not in self._numbers:
             self._numbers[key] = len(self.needles)
-            phrase = written.strip().encode().lower()[-_LONGEST:]
+            raw = written.strip().encode().lower()
+            phrases = tuple(dict.fromkeys((raw[-_LONGEST:], raw[:_LONGEST])))
             code = _NEGATIVE.findall(written.encode())
-            pieces = code or [*_ends_of_words(written, _WORD)] or [*_ends_of_words(written, _SHORT_WORD)] or [phrase]
-            self.needles.append(Needle(key, tuple(sorted(pieces, key=len, reverse=True)), phrase))
+            words = [*_ends_of_words(written, _WORD)] or [*_ends_of_words(written, _SHORT_WORD)]
+            pieces = tuple(sorted(code or words or phrases[:1], key=len, reverse=True))
+            self.needles.append(Needle(key, pieces, phrases))
         return self._numbers[key]
 
 

@@ -181,7 +181,7 @@ def plan_for(
         raise NpuKbError(f"{error.filename}: cannot be read: {error.strerror}; give a readable path") from None
     folders = tuple(map(str, overlays))
     needles = _known(folders)[1]
-    return Plan(folders, needles.fingerprint, engine, anchors_of(needles, sample), window), total
+    return Plan(folders, needles.fingerprint, engine, anchors_of(needles, sample, total), window), total
 
 
 def scan(

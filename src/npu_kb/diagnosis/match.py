@@ -207,7 +207,9 @@ def _find_regex(literal: str | None, source: str, log: LogText, deadline: float)
         if len(findings) >= _MAX_PLACES or not _has_time(deadline):
             break
         start = max(0, column - REGEX_CHARS // 2)
-        if index not in findings and (found := regex.search(log.unwrapped(index), start, start + REGEX_CHARS)):
+        if index in findings or not (found := regex.search(log.unwrapped(index), start, start + REGEX_CHARS)):
+            continue
+        if found.start() < len(log.lines[index].text):  # else it is of the next line, and found there
             captures = {name: word for name, word in found.groupdict().items() if word}
             findings[index] = Finding([index], captures, max(_REGEX_WEIGHT, len(literal or "")))
     return list(findings.values())
