@@ -219,6 +219,12 @@ def test_a_log_that_was_scanned_again_counts_as_the_last_scan_has_it(seed: int, 
     assert run("merge", "-", "--format", "json", stdin="".join(texts)) == together
 
 
+def test_an_empty_scan_is_named(two_ranks: Path, run: Run) -> None:
+    (two_ranks / "lost.jsonl").touch()
+    status, _, err = run("merge", str(two_ranks / "lost.jsonl"))
+    assert status == 2 and f"{two_ranks}/lost.jsonl: is empty" in err
+
+
 def test_scans_of_hosts_without_a_name_all_count(run: Run, tmp_path: Path) -> None:
     texts = [scan_of("", 1e9, ("a.log", 3)), scan_of("", 2e9, ("a.log", 5))]
     document = json.loads(run("merge", "-", "--format", "json", stdin="".join(texts))[1])

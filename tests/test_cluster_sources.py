@@ -204,6 +204,19 @@ class Pipe(io.RawIOBase):
         return len(data)
 
 
+@pytest.mark.parametrize("cut", [60_000, 200_000, 1_000_001])
+def test_a_plain_tar_is_read_up_to_its_cut(tmp_path: Path, cut: int) -> None:
+    noise = "".join(f"{os.urandom(30).hex()}\n" for _ in range(30_000))
+    whole = tar_of({"a.log": LINE * 3, "b.log": noise.encode()})
+    path = tmp_path / "job.tar"
+    path.write_bytes(whole[:cut])
+    logs = {log.name: read_as_far(log) for log in logs_in(LogFile(str(path), "job.tar", 0))}
+    assert logs["job.tar!a.log"] == (LINE * 3).decode() and logs["job.tar"] == "<tar cut off>"
+    assert noise.startswith(logs["job.tar!b.log"]) and len(logs["job.tar!b.log"]) == cut - whole.index(
+        noise[:60].encode()
+    )
+
+
 @pytest.mark.parametrize(
     ("method", "target"),
     [(zipfile.ZIP_STORED, io.BytesIO), (zipfile.ZIP_DEFLATED, io.BytesIO), (zipfile.ZIP_DEFLATED, Pipe)],

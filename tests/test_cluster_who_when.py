@@ -226,6 +226,21 @@ def test_clocks_are_compared_where_ranks_leave_a_barrier_together() -> None:
     assert clocks.true_time("node0/rank_0.log", None) is None
 
 
+@pytest.mark.parametrize(
+    ("dated", "undated", "moment"),
+    [
+        ("2026-01-01 00:20:00 hello", "Dec 31 23:58:10 n2 python: hello", "2025-12-31 23:58:10"),
+        ("2025-12-31 23:58:10 hello", "Jan  1 00:00:10 n2 python: hello", "2026-01-01 00:00:10"),
+        ("2025-10-24 03:00:00 hello", "Oct 24 03:00:10 n2 python: hello", "2025-10-24 03:00:10"),
+    ],
+)
+def test_a_time_without_a_year_is_near_those_with_one(dated: str, undated: str, moment: str) -> None:
+    sources = ["n1/rank_0.log", "n2/messages"]
+    clues = [*clues_of(sources[0], [dated]), *clues_of(sources[1], [undated])]
+    clocks = Clocks(Who(sources, clues), clues)
+    assert clocks.true_time(sources[1], read_time(undated)) == read_time(moment)
+
+
 def test_logs_without_a_zone_are_read_in_the_zone_that_the_host_names() -> None:
     sources = ["n1/messages", "n1/rank_0.log"]
     clues = [

@@ -34,7 +34,7 @@ class Clocks:
         self._hosts = {source: party.host for source, party in who.parties.items()}
         self._stamps = {clue.source: clue.values for clue in clues if clue.tells == "stamp"}
         self._zones = self._host_zones()
-        self._year = self._usual_year(clues)
+        self._usual_time = self._time_with_year(clues)
         self._offsets: dict[str, float] = {}
         self.differences = self._differences([clue for clue in clues if "barrier" in clue.values])
         self._offsets = {difference.host: difference.seconds for difference in self.differences}
@@ -55,19 +55,19 @@ class Clocks:
         return self._in_year(stamp, time) - zone - self._offsets.get(host, 0.0)
 
     def _in_year(self, stamp: dict[str, str], time: float) -> float:
-        """The time as if written in the year of the logs that name one, where its own log names none."""
-        if stamp.get("year") != "none" or not self._year:
+        """The time in the year that brings it nearest to logs that name theirs, where its own log names none."""
+        usual = self._usual_time
+        if stamp.get("year") != "none" or usual is None:
             return time
-        moment = gmtime(time)
-        return timegm((self._year, *moment[1:6])) + time % 1
+        moment, year = gmtime(time), gmtime(usual).tm_year
+        times = (timegm((year + step, *moment[1:6])) + time % 1 for step in (0, -1, 1))
+        return min(times, key=lambda time: abs(time - usual))
 
-    def _usual_year(self, clues: list[Clue]) -> int:
-        years = Counter(
-            gmtime(clue.time).tm_year
-            for clue in clues
-            if clue.tells == "stamp" and clue.values["year"] == "named" and _is_plausible(clue.time)
-        )
-        return min(years, key=lambda year: (-years[year], year)) if years else 0
+    def _time_with_year(self, clues: list[Clue]) -> float | None:
+        """The middle one of the first times of logs that name a year."""
+        stamps = (clue for clue in clues if clue.tells == "stamp" and clue.values["year"] == "named")
+        times = sorted(clue.time for clue in stamps if clue.time is not None and _is_plausible(clue.time))
+        return times[len(times) // 2] if times else None
 
     def _host_zones(self) -> dict[str, int]:
         """{host: seconds east of UTC that its logs name}; under "" what all hosts that name one agree on.

@@ -95,6 +95,8 @@ class Scans:
                 ends = [*(start for _, start, _, _ in headers[1:]), stream.tell()]
         except OSError as error:
             return self._leave_out(name, 0, f"cannot be read: {error.strerror}")
+        if ends == [0]:
+            return self._leave_out(name, 0, "is empty")
         for (line, _, rows, header), end in zip(headers, ends, strict=True):
             if header["schema"] != SCHEMA:
                 self._leave_out(name, line, f"is of schema {header['schema']!r}, not {SCHEMA}")

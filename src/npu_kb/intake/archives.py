@@ -14,7 +14,7 @@ from itertools import islice
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
 from npu_kb.intake.tree import LogFile, Skipped, log_files, why_not
-from npu_kb.intake.unpack import PIECE, Budget, Unreadable, damaged, metered, unpacked
+from npu_kb.intake.unpack import PIECE, Budget, Stretch, Unreadable, damaged, metered, unpacked
 
 if TYPE_CHECKING:
     from tarfile import TarInfo
@@ -141,7 +141,8 @@ def _tar(name: str, stream: io.BufferedReader, budget: Budget, depth: int) -> It
             inner = f"{name}!{member.name}"
             if member.issparse():
                 yield Skipped(inner, "sparse")
-            elif member.isfile() and (content := archive.extractfile(member)):
+            elif member.isfile():  # read past tarfile, which drops what stands before a cut
+                content = cast(IO[bytes], Stretch(cast(Any, archive).fileobj, member.size))
                 yield from _logs(inner, metered("tar", content, budget), budget, depth + 1)
             elif not member.isdir():
                 yield Skipped(inner, "link" if member.issym() or member.islnk() else "special file")

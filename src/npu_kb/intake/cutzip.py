@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Iterator
 from typing import IO, Any, NamedTuple
 
-from npu_kb.intake.unpack import PIECE
+from npu_kb.intake.unpack import PIECE, Stretch
 
 _HEADER = struct.Struct("<4s2x2H8xL4x2H")
 """Of a member: flags, method, packed size, lengths of its name and of further fields."""
@@ -59,7 +59,7 @@ def _member(header: bytes, stream: IO[bytes]) -> Member:
     if method == _DEFLATED and not flags & _ENCRYPTED:
         return Member(name, _Inflated(stream))  # type: ignore[arg-type]
     if method == _STORED and not flags & _ENCRYPTED:
-        return Member(name, _Stored(stream, size))  # type: ignore[arg-type]
+        return Member(name, Stretch(stream, size))  # type: ignore[arg-type]
     stream.seek(size, io.SEEK_CUR)
     return Member(name, None, "encrypted" if flags & _ENCRYPTED else f"packed by method {method}")
 
@@ -72,24 +72,6 @@ def _long_size(fields: bytes) -> int:
             return int(struct.unpack_from("<Q", fields, 12)[0])
         fields = fields[4 + length :]
     return 0
-
-
-class _Stored(io.RawIOBase):
-    """The next bytes of a stream."""
-
-    def __init__(self, stream: IO[bytes], size: int) -> None:
-        self._stream, self._left = stream, size
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        data = self._stream.read(min(len(buffer), self._left))
-        if self._left and not data:
-            raise EOFError
-        self._left -= len(data)
-        buffer[: len(data)] = data
-        return len(data)
 
 
 class _Inflated(io.RawIOBase):

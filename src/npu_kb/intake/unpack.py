@@ -14,6 +14,8 @@ _WINDOW = 1 << 27
 """Bytes of memory that a packed stream may ask for."""
 PIECE = 1 << 18
 """Bytes that are read at a time."""
+_CUT_TAR = "unexpected end of data"
+"""What tarfile says of it."""
 _SIP = 1 << 11
 """Bytes of a zstd stream that are unpacked at a time, to 64 MB at most."""
 
@@ -57,6 +59,24 @@ class _Metered(io.RawIOBase):
         except Exception as error:  # what damaged data makes the unpackers raise has no common class
             raise Unreadable(damaged(self._kind, error)) from None
         self._budget.spend(len(data))
+        buffer[: len(data)] = data
+        return len(data)
+
+
+class Stretch(io.RawIOBase):
+    """The next bytes of a stream; EOFError where it ends before."""
+
+    def __init__(self, stream: IO[bytes], size: int) -> None:
+        self._stream, self._left = stream, size
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._stream.read(min(len(buffer), self._left))
+        if self._left and not data:
+            raise EOFError
+        self._left -= len(data)
         buffer[: len(data)] = data
         return len(data)
 
@@ -124,7 +144,8 @@ def metered(kind: str, unpacker: IO[bytes], budget: Budget) -> io.BufferedReader
 
 def damaged(kind: str, error: Exception) -> str:
     """Why a stream could not be read on: what an unpacker raised, in a few words."""
-    return f"{kind} cut off" if isinstance(error, EOFError) else f"damaged {kind} ({type(error).__name__})"
+    is_cut = isinstance(error, EOFError) or str(error) == _CUT_TAR
+    return f"{kind} cut off" if is_cut else f"damaged {kind} ({type(error).__name__})"
 
 
 def unpacked(kind: str, stream: IO[bytes]) -> IO[bytes]:
