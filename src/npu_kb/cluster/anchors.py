@@ -29,7 +29,7 @@ _BEARABLE, _WORD = 4_000, re.compile(rb"[a-z_=:,]*")
 _FEW_LOGS = 16_000_000
 """Bytes; in no more of them nothing is too common."""
 _SLICE = 1 << 17
-_LEAST_SAMPLE = 2_000_000
+_LEAST_SAMPLE = 1_000_000
 """Bytes: a smaller sample says little about what is common."""
 
 

@@ -17,7 +17,7 @@ CHUNK = 1 << 21
 _PART = 64_000_000
 """Bytes of a large log that one process reads at a time."""
 _BATCH_BYTES, _BATCH_FILES = 32_000_000, 500
-_SAMPLE_FILES, _SAMPLE_SHARES, _SAMPLE_SPOTS, _SAMPLE_BYTES = 500, 32, 4, 2_000_000
+_SAMPLE_FILES, _SAMPLE_SHARES, _SAMPLE_SPOTS, _SAMPLE_BYTES = 500, 32, 4, 1_000_000
 """So many bytes of the largest files: of each a share, from several spots, so that of small ones more are read."""
 _LONGEST_LINE = 1_000_000
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")

@@ -45,16 +45,34 @@ class Plan(NamedTuple):
     window: Window = (None, None)
 
 
-def _known(overlays: tuple[str, ...]) -> tuple[Knowledge, Needles]:
+class _Known(NamedTuple):
+    """The knowledge with these folders laid over it."""
+
+    overlays: tuple[str, ...]
+    knowledge: Knowledge
+    needles: Needles
+
+
+_known: _Known | None = None
+"""As it was loaded last."""
+
+
+def _load(overlays: tuple[str, ...]) -> _Known:
+    global _known
     knowledge = Knowledge.load(overlays)
-    if knowledge.source_key not in _needles:
-        _needles.clear()
-        _needles[knowledge.source_key] = Needles.load(knowledge, LITERALS)
-    return knowledge, _needles[knowledge.source_key]
+    if not _known or _known.knowledge.source_key != knowledge.source_key:
+        _known = _Known(overlays, knowledge, Needles.load(knowledge, LITERALS))
+    return _known
 
 
-_needles: dict[str, Needles] = {}
-"""Those of the knowledge used last, by its key."""
+def _known_to(plan: Plan) -> _Known:
+    """What the plan was made for; NpuKbError if it is not there in this process."""
+    if _known and (_known.overlays, _known.needles.fingerprint) == (plan.overlays, plan.fingerprint):
+        return _known
+    known = _load(plan.overlays)
+    if known.needles.fingerprint != plan.fingerprint:
+        raise NpuKbError("the knowledge differs between the processes of a scan; install one version everywhere")
+    return known
 
 
 @contextmanager
@@ -76,9 +94,7 @@ class Scanner:
     @_no_collecting()
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self.knowledge, needles = _known(plan.overlays)
-        if needles.fingerprint != plan.fingerprint:
-            raise NpuKbError("the knowledge differs between the processes of a scan; install one version everywhere")
+        _, self.knowledge, needles = _known_to(plan)
         engine = engine_of(plan.engine, list(plan.anchors.needles))
         needles_of = [
             [(number, needles.all[number].literal, end) for number in numbers for end in needles.all[number].ends_of(a)]
@@ -180,7 +196,7 @@ def plan_for(
     except OSError as error:
         raise NpuKbError(f"{error.filename}: cannot be read: {error.strerror}; give a readable path") from None
     folders = tuple(map(str, overlays))
-    needles = _known(folders)[1]
+    needles = _load(folders).needles
     return Plan(folders, needles.fingerprint, engine, anchors_of(needles, sample, total), window), total
 
 
