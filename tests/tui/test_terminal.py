@@ -109,8 +109,6 @@ def test_from_a_question_to_a_new_entry(terminal: Callable[..., Terminal], tmp_p
     tui.wait_for("The gates find nothing")
     tui.keys("C-s")
     tui.wait_for("All entries 5", "quota-widget-cache-used-up")
-    tui.keys("/")
-    tui.keys("C-u")
     tui.type("部件缓存")
     tui.wait_for("! Quota of the widget cache", "quota-widget-cache-used-up")
     tui.keys("C-q")
