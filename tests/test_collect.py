@@ -11,6 +11,7 @@ import sys
 import tarfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from npu_kb.collect import logfiles
 from npu_kb.collect.plan import plan
 from npu_kb.environment.commandline import parse
 from npu_kb.environment.root import Root
+from npu_kb.environment.running import interruptible
 from npu_kb.environment.snapshot import Chip, Devices, Fact, Node, Snapshot
 
 Run = Callable[..., tuple[int, str, str]]
@@ -304,6 +306,28 @@ def test_an_interruption_leaves_no_command_running(
     started = [int(pid) for pid in pids.read_text().split()]
     assert len(started) >= 2 and not [pid for pid in started if _runs(pid)]
     assert [path.name for path in tmp_path.iterdir() if "x.tar" in path.name or ".part" in path.name] == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_late_second_signal_does_not_cut_the_end_short(number: signal.Signals) -> None:
+    program = f"""
+import os
+from npu_kb.environment.running import interruptible
+try:
+    with interruptible(), interruptible():
+        os.kill(os.getpid(), {number.value})
+except KeyboardInterrupt:
+    os.kill(os.getpid(), {number.value})
+    os._exit(130)
+"""
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 130
+
+
+def test_afterwards_the_signals_do_what_they_did() -> None:
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
+    with interruptible(), suppress(ValueError), interruptible():
+        raise ValueError
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)] == before
 
 
 def _runs(pid: int) -> bool:

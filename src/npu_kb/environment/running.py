@@ -83,7 +83,8 @@ _ending = Event()
 def interruptible() -> Iterator[None]:
     """Inside, SIGTERM and SIGHUP end this process as Ctrl-C does, once: a second one would leave commands running.
 
-    What is ignored (nohup) stays so; in another thread than the main one nothing changes.
+    So further ones stay ignored from then on. What was ignored before (nohup) stays so; in another thread than the
+    main one nothing changes.
     """
     if current_thread() is not main_thread():
         yield
@@ -96,7 +97,8 @@ def interruptible() -> Iterator[None]:
         yield
     finally:
         for number, handler in before.items():
-            signal.signal(number, handler)
+            if signal.getsignal(number) is _interrupt:  # or the process is on its way out
+                signal.signal(number, handler)
 
 
 def _interrupt(*_: object) -> NoReturn:
