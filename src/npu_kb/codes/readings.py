@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from npu_kb.codes.mentions import CodeMention, acl_family, find_codes
+from npu_kb.codes.codescan import CodeMention, acl_family
+from npu_kb.codes.mentions import find_codes
 from npu_kb.codes.spelling import aicore_bits, dcmi_key, device_key, ge_key, has_ge_form, integer_of, normal_key
 
 

@@ -8,7 +8,8 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import Any
 
-from npu_kb.codes.mentions import CodeMention, find_codes
+from npu_kb.codes.codescan import CodeMention
+from npu_kb.codes.mentions import find_codes
 from npu_kb.diagnosis.match import Finding, Scene, evaluate
 from npu_kb.diagnosis.model import VERDICTS, Diagnosis, Evidence, Match, Reports
 from npu_kb.diagnosis.rank import (
