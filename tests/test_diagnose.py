@@ -115,6 +115,15 @@ def test_another_vendors_log_gets_no_claim(write_entry: Write, small_knowledge: 
     assert len(diagnose("NPU out of memory while allocating; CUDA names kept", knowledge).claims) == 1
 
 
+def test_a_general_fault_is_claimed_only_beside_text_of_ascend(write_entry: Write, small_knowledge: Small) -> None:
+    write_entry("the-entry", "- {text: unknown option given, proves: certain}", extra="general: true\n")
+    verdicts = [
+        diagnose(log, small_knowledge()).matches[0].verdict
+        for log in ("server: unknown option given", "Platform plugin ascend is activated\nserver: unknown option given")
+    ]
+    assert verdicts == ["possible", "certain"]
+
+
 def test_versions_outside_the_affected_range_weaken_the_verdict(write_entry: Write, small_knowledge: Small) -> None:
     write_entry("the-entry", "- text: widget exploded", extra="versions: {affected: {torch_npu: '<2.5.1'}}\n")
     knowledge = small_knowledge()

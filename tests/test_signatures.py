@@ -113,6 +113,12 @@ def test_the_neighbour_of_a_file_is_that_of_its_rows(run: Run, write_rows: Write
     assert first(run, "[other] alloc refused\n") == ("", "")
 
 
+def test_lines_of_any_stack_are_claimed_only_beside_text_of_ascend(run: Run, write_rows: Write) -> None:
+    write_rows(("alloc refused", "The program got no memory"), head=HEAD.replace("rows:", "general: true\nrows:"))
+    assert first(run, "npu:0 alloc refused\n")[1] == "likely"
+    assert first(run, "[other] alloc refused\n")[1] == "possible"
+
+
 def test_a_line_can_be_shown_searched_and_explained(run: Run, write_rows: Write) -> None:
     write_rows(("fault word QX77E01 seen", "A page table was freed too early"))
     id = "test-driver.fault-word-qx77e01-seen"

@@ -17,7 +17,7 @@ from npu_kb.diagnosis.model import VERDICTS, Match
 from npu_kb.diagnosis.rank import with_excuses
 from npu_kb.intake.clean import decode, printable
 from npu_kb.intake.logtext import Line, LogText, lines_of
-from npu_kb.intake.stack import is_foreign
+from npu_kb.intake.stack import Stack
 from npu_kb.intake.versions import read_versions
 from npu_kb.knowledge.base import Knowledge
 
@@ -57,7 +57,7 @@ def _matches(rules: list[Rule], seen: Sightings, probe: Probe, knowledge: Knowle
     """One match for each entry: its strongest rule, each judged in the lines that hold its needles."""
     head = lines_of(seen.head, seen.source)
     versions = read_versions([line.text for line in head])
-    foreign = is_foreign("\n".join(line.text for line in head))
+    stack = Stack("\n".join(line.text for line in head))
     best: dict[str, Match] = {}
     scenes: dict[tuple[object, ...], Scene] = {}
     for rule in rules:
@@ -67,7 +67,7 @@ def _matches(rules: list[Rule], seen: Sightings, probe: Probe, knowledge: Knowle
         if key not in scenes:
             log = LogText(list(_with_gaps(lines)))
             scenes[key] = scene_of(log, knowledge) if whole else Scene(log, {}, {})
-        for match in matches_of([block], scenes[key], knowledge, versions, foreign):
+        for match in matches_of([block], scenes[key], knowledge, versions, stack):
             best[rule.entry] = min(best.get(rule.entry, match), match, key=_standing)
     return list(best.values())
 

@@ -23,7 +23,7 @@ from npu_kb.diagnosis.rank import (
 from npu_kb.diagnosis.scan import Literals
 from npu_kb.intake.facts import Fact, Known, read_facts
 from npu_kb.intake.logtext import LogText
-from npu_kb.intake.stack import is_foreign
+from npu_kb.intake.stack import Stack
 from npu_kb.intake.versions import read_versions
 from npu_kb.knowledge.base import Knowledge
 
@@ -73,21 +73,23 @@ def scene_of(log: LogText, knowledge: Knowledge, known: Known | None = None) -> 
 
 def find_matches(scene: Scene, knowledge: Knowledge, versions: dict[str, str]) -> list[Match]:
     """One match for each entry of which a block holds, by its strongest block."""
-    blocks, foreign = _candidate_blocks(scene, knowledge), is_foreign(scene.log.text)
-    return matches_of(blocks, scene, knowledge, versions, foreign)
+    return matches_of(_candidate_blocks(scene, knowledge), scene, knowledge, versions, Stack(scene.log.text))
 
 
 def matches_of(
-    blocks: Iterable[dict[str, Any]], scene: Scene, knowledge: Knowledge, versions: dict[str, str], foreign: bool
+    blocks: Iterable[dict[str, Any]], scene: Scene, knowledge: Knowledge, versions: dict[str, str], stack: Stack
 ) -> list[Match]:
-    """One match for each entry of which one of these blocks holds, by its strongest one; no claim in a foreign log."""
+    """One match for each entry of which one of these blocks holds, by its strongest one; no claim in a foreign log.
+
+    A general entry claims only in a log that names Ascend.
+    """
     best: dict[int, tuple[Finding, dict[str, Any]]] = {}
     for block in blocks:
         finding = evaluate(block, scene)
         if finding and _stronger(finding, block, best.get(block["entry"])):
             best[block["entry"]] = (finding, block)
     return [
-        _match(knowledge.entry_number(number), finding, block, scene.log, versions, foreign)
+        _match(knowledge.entry_number(number), finding, block, scene.log, versions, stack)
         for number, (finding, block) in best.items()
     ]
 
@@ -119,7 +121,7 @@ def _match(
     block: dict[str, Any],
     log: LogText,
     versions: dict[str, str],
-    foreign: bool,
+    stack: Stack,
 ) -> Match:
     verdict = block["proves"]
     applies: dict[str, Any] = {"state": "any"}
@@ -129,7 +131,7 @@ def _match(
         applies = applicability(entry["versions"], versions)
     if applies["state"] == "not-affected":
         verdict = weaker(verdict)
-    if foreign or entry["role"] == "wrapper":
+    if entry["role"] == "wrapper" or stack.is_foreign or (entry.get("general") and not stack.is_ascend):
         verdict = "possible"
     return Match(
         entry=entry,

@@ -9,6 +9,7 @@ from npu_kb.gates.answers import Answers
 from npu_kb.gates.context import Context
 from npu_kb.gates.gate import gate
 from npu_kb.intake.logtext import LogText
+from npu_kb.intake.stack import speaks_of_ascend
 from npu_kb.knowledge.base import Document
 from npu_kb.knowledge.entryfile import LoadedEntry
 
@@ -63,7 +64,7 @@ def fault_of_hit(entry: Document, sample: str, answers: Answers) -> str:
     if not found or found[0].id != entry["id"]:
         first = f"{found[0].id} ({found[0].verdict})" if found else "nothing"
         return f"is answered with {first} first; sharpen one of the two"
-    if _makes_claims(entry) and not found[0].is_claim:
+    if _makes_claims(entry) and not found[0].is_claim and not (entry["general"] and not speaks_of_ascend(sample)):
         return "is answered as a suggestion only; use a stronger block"
     return ""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, cached_property
 
 _ASCEND = (
     r"昇腾|compiler_depend\.ts|(?<![a-z])(?:npu|ascend|hccl|hccn|cann(?!ot|[a-z])|aclnn|acl(?:rt|graph|mdl|op)?(?![a-z])|atb(?![a-z])|davinci|hisi|mindspore"
@@ -14,6 +14,23 @@ _FOREIGN = (
     r"(?<![a-z])(?:cuda(?!_?graph)|nvidia|nccl|nvrm|nvlink|nvml|cudnn|cublas|rocm|hip(?:error|blas|cc)|miopen|amdgpu"
     r"|xpu(?![a-z])|intel_vpu|level_zero|oneccl|mlx5|tpu(?![a-z])|habana|hpu(?![a-z])|musa(?![a-z])|mlu(?![a-z]))"
 )
+
+
+class Stack:
+    """Whose accelerators a text speaks of, found out when first asked."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    @cached_property
+    def is_ascend(self) -> bool:
+        """Whether it names anything of Ascend's."""
+        return speaks_of_ascend(self._text)
+
+    @cached_property
+    def is_foreign(self) -> bool:
+        """Whether it names another vendor's and nothing of Ascend's."""
+        return is_foreign(self._text)
 
 
 def is_foreign(text: str) -> bool:

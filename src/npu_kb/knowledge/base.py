@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 Document = dict[str, Any]
 
-FORMAT = "13"
+FORMAT = "14"
 """Changes with the tables of compile.py; a database of another format is rebuilt."""
 
 _PROGRAM = f"{__version__}-{FORMAT}"

@@ -191,6 +191,9 @@ class Entry(Model):
     topic: Slug = Field(description="One of kb/topics.yaml. 主题。")
     severity: Severity = Field(description="fault, degraded (slow), benign (safe to ignore). 严重程度。")
     role: Role = Field(default="root", description="root, follow-on (another fault causes it), wrapper. 角色。")
+    general: bool = Field(
+        default=False, description="A fault of any stack; claimed only beside text of Ascend's. 各种平台通用的故障。"
+    )
     status: Status = Field(description="draft (only suggests), reported (unsure), confirmed, deprecated. 状态。")
     superseded_by: Slug | None = Field(
         default=None, description="Of a deprecated entry: the id that took its place. 已弃用条目的替代编号。"

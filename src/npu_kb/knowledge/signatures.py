@@ -66,6 +66,7 @@ class Head(Model):
     layer: Layer
     topic: Slug
     near: list[Pattern] = Field(default=[])
+    general: bool = False
     sources: dict[str, Sentence] = Field(min_length=1)
     next: dict[Slug, Remedy] = Field(min_length=1)
 
@@ -159,6 +160,7 @@ def _document(
         "topic": head.topic,
         "severity": row.severity,
         "role": "wrapper" if row.wrapper else "root",
+        "general": head.general,
         "status": "reported",
         "symptom": {
             "en": f"{head.component.en}: the log says `{row.text}`.",
