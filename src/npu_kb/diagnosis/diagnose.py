@@ -139,7 +139,7 @@ def _match(
         confidence=confidence(verdict, finding.weight, "signature" in entry),
         evidence=[Evidence.of(log.lines[index]) for index in finding.lines[:6]],
         captures=finding.captures,
-        first_line=finding.lines[0],
+        first_line=min(finding.lines),
         weight=finding.weight,
         applies=applies,
     )

@@ -65,16 +65,16 @@ def _evaluate(block: dict[str, Any], scene: Scene, deadline: float) -> Finding |
     if any(_find_text(pattern, log, deadline) for pattern in block["none"]):
         return None
     groups = [_find_text(pattern, log, deadline) for pattern in block["text"]]
-    if block["any"]:
-        groups.append([found for pattern in block["any"] for found in _find_text(pattern, log, deadline)])
     for literal, source in block["regex"]:
         groups.append(_find_regex(literal, source, log, deadline))
     for family, key in block["code"]:
         groups.append([Finding([line], {}, _CODE_WEIGHT) for line in scene.codes.get((family, key), [])])
     groups += [_find_fact(fact, scene) for fact in block["fact"]]
+    if block["any"]:
+        groups.append([found for pattern in block["any"] for found in _find_text(pattern, log, deadline)])
     if not all(groups):
         return None
-    return _combine(groups, block["within"])
+    return _combine(groups, block["within"], len(groups) - bool(block["any"]))
 
 
 def conditions(written: dict[str, Any], compiled: dict[str, Any], scene: Scene) -> Iterator[tuple[str, str, list[int]]]:
@@ -93,18 +93,26 @@ def conditions(written: dict[str, Any], compiled: dict[str, Any], scene: Scene) 
         yield "fact", f"{fact['name']} {wanted}", [finding.lines[0] for finding in _find_fact(fact, scene)]
 
 
-def _combine(groups: list[list[Finding]], within: int | None) -> Finding | None:
-    """The first findings of all groups, or the nearest ones to the first group's if they must stand close."""
+def _combine(groups: list[list[Finding]], within: int | None, proofs: int) -> Finding | None:
+    """The first findings of all groups, or the nearest ones to the first group's if they must stand close.
+
+    Lines of the first `proofs` groups come before those of the others, which only say where the fault belongs.
+    """
     for anchor in groups[0]:
         chosen = [anchor]
         for group in groups[1:]:
             nearest = min(group, key=lambda f: abs(f.lines[0] - anchor.lines[0])) if within is not None else group[0]
             chosen.append(nearest)
-        lines = sorted({line for finding in chosen for line in finding.lines})
+        proving, lines = _lines_of(chosen[:proofs]), _lines_of(chosen)
         if within is None or lines[-1] - lines[0] <= within:
             captures = {name: word for finding in reversed(chosen) for name, word in finding.captures.items()}
-            return Finding(lines, captures, sum(finding.weight for finding in chosen))
+            ordered = [*proving, *(line for line in lines if line not in proving)]
+            return Finding(ordered, captures, sum(finding.weight for finding in chosen))
     return None
+
+
+def _lines_of(findings: list[Finding]) -> list[int]:
+    return sorted({line for finding in findings for line in finding.lines})
 
 
 def _find_text(fields: list[Any], log: LogText, deadline: float) -> list[Finding]:
