@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -16,6 +18,7 @@ from npu_kb.cluster.observation import Clue
 from npu_kb.cluster.times import read_stamp, read_time
 from npu_kb.cluster.who import Who
 
+Run = Callable[..., tuple[int, str, str]]
 NOW = 1_796_000_000.0
 """2026-11-30 00:53:20 UTC"""
 
@@ -264,3 +267,36 @@ def test_logs_without_a_zone_are_read_in_the_zone_that_the_host_names() -> None:
 )
 def test_a_cluster_is_told_from_its_names(sources: list[str], several: bool) -> None:
     assert is_cluster(sources) is several
+
+
+FAULT = "RuntimeError: HBM MULTI BIT ECC ERROR. The process exits for this inner error"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["2025-10-24T11:00:00+0800 start", f"2025-10-24 11:10:00 {FAULT}"],
+        ["2025-10-24 11:00:00 start", f"2025-10-24 11:10:00 {FAULT}", "2025-10-24T11:20:00+08:00 end"],
+        ["2025-10-24 11:00:00 start", f"2025-10-24T11:10:00+0800 {FAULT}", "2025-10-24 11:20:00 end"],
+        ["2025-10-23 22:00:00 start", f"2025-10-23 22:10:00 {FAULT}", "2025-10-23T22:20:00-05:00 end"],
+        ["2025-10-24T03:00:00Z start", f"2025-10-24 03:10:00 {FAULT}"],
+    ],
+)
+def test_lines_without_a_zone_are_in_the_one_that_other_lines_of_their_log_name(
+    lines: list[str], run: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "rank_0.log").write_text("\n".join(lines) + "\n")
+    wait = "EI0002: The wait execution of the Notify register times out."
+    (tmp_path / "rank_1.log").write_text(f"2025-10-24T11:30:00+0800 {wait}\n")
+    told = run("cluster", str(tmp_path), "--timeline")[1].splitlines()
+    assert [" ".join(line.split()[:4]) for line in told] == [
+        "2025-10-24 03:10:00.000 rank 0",
+        "2025-10-24 03:30:00.000 rank 1",
+    ]
+
+
+def test_the_moment_that_a_line_names_beside_its_own_time_is_in_the_zone_of_its_log() -> None:
+    source = "n1/rank_0.log"
+    clues = clues_of(source, ["2025-10-24T11:00:00+0800 start"])
+    clocks = Clocks(Who([source], clues), clues)
+    assert clocks.true_time(source, read_time("Fri Oct 24 11:00:00 2025")) == read_time("2025-10-24 03:00:00")

@@ -11,6 +11,7 @@ from npu_kb.cluster.needles import Rule
 from npu_kb.cluster.observation import MAX_TEXT, Observation, Row, SourceSummary
 from npu_kb.cluster.sightings import NEAR, Probe, Seen, Sightings
 from npu_kb.cluster.times import read_time
+from npu_kb.cluster.zones import in_own_zone
 from npu_kb.diagnosis.diagnose import matches_of, scene_of
 from npu_kb.diagnosis.match import Scene
 from npu_kb.diagnosis.model import VERDICTS, Match
@@ -35,7 +36,8 @@ def rows_of(seen: Sightings, probe: Probe, knowledge: Knowledge) -> list[Row]:
     first, last = _first_time(decode(seen.head).split("\n")), _first_time(decode(seen.tail).split("\n")[::-1])
     lines = seen.lines + (1 if seen.tail and not seen.tail.endswith(b"\n") else 0)
     summary = SourceSummary(seen.source, seen.offset, lines, first, last, seen.errors, seen.trouble)
-    return [*_observations(seen, probe, knowledge), *seen.clues.clues, summary]
+    rows: list[Row] = [*_observations(seen, probe, knowledge), *seen.clues.clues, summary]
+    return in_own_zone(rows, (seen.head, seen.tail))
 
 
 def _first_time(lines: list[str]) -> float | None:
