@@ -6,6 +6,7 @@ import json
 import os
 import random
 import subprocess
+import sys
 import tarfile
 import xml.dom.minidom
 from collections.abc import Callable
@@ -455,6 +456,32 @@ def test_an_entry_that_no_knowledge_can_have_is_told_in_one_line(tmp_path: Path,
     status, _, err = run("merge", str(path))
     assert (status, err.count("\n")) == (2, 1)
     assert "left out: " in err and "a.jsonl:2: is no row of a scan (entry is no name)" in err
+
+
+_PEAK = """
+import sys
+from npu_kb.cli import main
+main(sys.argv[1:])
+(peak,) = (line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM"))
+print(peak, file=sys.stderr)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="tells the peak of a process's memory")
+@pytest.mark.parametrize(("logs", "form"), [(4_999, "json"), (70_000, "text")])
+def test_very_many_long_chinese_texts_take_little_memory(logs: int, form: str, tmp_path: Path) -> None:
+    """As many rows as are kept as they are, and more."""
+    path, per_log = tmp_path / "a.jsonl", 10 if form == "json" else 1
+    with path.open("w", encoding="utf-8") as file:
+        for n in range(logs * per_log):
+            text = f"{n:06}" + chr(0x4E00 + n % 20_000) * 394
+            seen = Observation(
+                f"n{n % 99}/rank_{n // per_log}.log", 1, 0, 1e9, f"e{n % 10}", "certain", text, {}, 1, 1, 1e9
+            )
+            file.writelines(list(to_json_lines([seen]))[bool(n) :])
+    run = [sys.executable, "-c", _PEAK, "merge", "--format", form, str(path)]
+    done = subprocess.run(run, capture_output=True, text=True, check=True)
+    assert int(done.stderr.split()[-1]) < 250_000
 
 
 def test_a_server_with_an_escape_sequence_is_not_believed(knowledge: Knowledge) -> None:

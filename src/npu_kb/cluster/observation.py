@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -102,7 +103,7 @@ def _no_number(text: str) -> float:
 def _row(document: dict[str, Any]) -> Row:
     row_type = _KINDS[document["kind"]]
     fields = {**row_type._field_defaults, **document}
-    row = row_type(**{field: fields[field] for field in row_type._fields})
+    row = row_type(**{field: _shared(fields[field]) for field in row_type._fields})
     for field, value in row._asdict().items():
         if not isinstance(value, _TYPES[field]) or isinstance(value, bool):
             raise TypeError(f"{field} is {type(value).__name__}")
@@ -111,6 +112,13 @@ def _row(document: dict[str, Any]) -> Row:
     if isinstance(row, Observation) and not row.entry.isprintable():
         raise ValueError("entry is no name")
     return row
+
+
+def _shared(value: object) -> Any:
+    """The value, of like texts only one."""
+    if isinstance(value, str):
+        return sys.intern(value)
+    return {name: _shared(text) for name, text in value.items()} if isinstance(value, dict) else value
 
 
 _NUMBER = (int, float, type(None))

@@ -113,7 +113,7 @@ class Scans:
                         self._leave_out(scan.file, number, f"is no row of a scan ({error})")
                         continue
                     if row:
-                        yield row._replace(source=f"{scan.host}:{row.source}") if scan.host else row
+                        yield row._replace(source=sys.intern(f"{scan.host}:{row.source}" if scan.host else row.source))
         except OSError as error:
             self._leave_out(scan.file, 0, f"cannot be read: {error.strerror}")
 
