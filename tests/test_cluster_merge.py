@@ -162,14 +162,24 @@ def test_the_rest_is_told_without_what_is_damaged(run: Run, tmp_path: Path) -> N
     """A scan that was cut off, one of garbage, one of another release, and one that is not there."""
     seen = Observation("a.log", 1, 0, 1e9, "hbm-multi-bit-ecc-in-use", "certain", "x", {}, 1, 1, 1e9)
     good, quiet = "".join(to_json_lines([seen], "n1")), "".join(to_json_lines([], "n2"))
-    texts = {"good": good, "cut": good[:-9], "garbage": "\0\x1b[2J\nx\n", "newer": good.replace("scan/1", "scan/2")}
+    texts = {
+        "good": good,
+        "cut": good[: good.index("verdict")],
+        "garbage": "\0\x1b[2J\nx\n",
+        "newer": good.replace("scan/1", "scan/2"),
+    }
     names = [str(tmp_path / f"{name}.jsonl") for name in [*texts, "none"]]
     for name, text in zip(names, texts.values(), strict=False):
         Path(name).write_text(text)
     status, out, err = run("merge", *names)
     assert status == 0 and out.startswith("FIRST FAULT  n1")
     assert "Left out: 4 damaged scans, first" in out
-    for place in ("cut.jsonl:2: ", "garbage.jsonl:1: ", "newer.jsonl:1: is of schema 'npu-kb/scan/2'", "none.jsonl: "):
+    for place in (
+        "cut.jsonl:2: is cut off; of its rows 0 are used; ",
+        "garbage.jsonl:1: ",
+        "newer.jsonl:1: is of schema 'npu-kb/scan/2'",
+        "none.jsonl: ",
+    ):
         assert place in err
     assert err.count("\n") == 4 and "garbage.jsonl:1: is no row of a scan" in err and "; 1 more of its lines" in err
     damaged = json.loads(run("merge", *names, "--format", "json")[1])["sources"]["left_out"]
@@ -179,6 +189,42 @@ def test_the_rest_is_told_without_what_is_damaged(run: Run, tmp_path: Path) -> N
     Path(names[0]).write_text(quiet + "".join(to_json_lines([SourceSummary("a", 1, 1, None, None, 0, "")])))
     status, out, _ = run("merge", *names[:2])
     assert status == 2 and "No fault was found" in out and "Left out: 1 damaged scan, first" in out
+
+
+@pytest.mark.parametrize("lost", range(1, 26))
+def test_a_scan_that_was_cut_off_is_named_with_what_of_it_is_used(lost: int, run: Run, tmp_path: Path) -> None:
+    """Wherever the cut is, from the last row's end on; what has its end, but lost its line's, is whole."""
+    seen = Observation("a.log", 1, 0, 1e9, "hbm-multi-bit-ecc-in-use", "certain", "x", {}, 1, 1, 1e9)
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(to_json_lines([seen, seen._replace(source="b.log")], "n1", 1e9))[:-lost])
+    status, out, err = run("merge", str(path))
+    assert status == 0 and out.startswith("FIRST FAULT  n1")
+    used = 2 if lost < 25 else 1
+    told = f"npu-kb: warning: left out: {path}:{4 if lost < 24 else 3}: is cut off; of its rows {used} are used; "
+    assert err.startswith(told) and err.count("\n") == 1 if lost > 1 else err == ""
+    assert ("Left out: 1 damaged scan" in out) == (lost > 1)
+
+
+def test_a_scan_that_was_cut_off_behind_its_first_line_is_named(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(next(to_json_lines([], "n1", 1e9)))
+    status, out, err = run("merge", str(path))
+    assert (status, out) == (2, "") and "a.jsonl:2: is cut off; of its rows 0 are used" in err
+
+
+def test_a_scan_of_which_rows_were_lost_is_named(run: Run, tmp_path: Path) -> None:
+    lines = list(to_json_lines([SourceSummary("a.log", 1, 1, None, None, 0, "")] * 3, "n1", 1e9))
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(lines[:2] + lines[3:]))
+    assert "a.jsonl:3: lacks rows, it had 3; of its rows 2 are used" in run("merge", str(path))[2]
+
+
+def test_a_scan_of_a_release_that_wrote_no_end_is_whole(run: Run, tmp_path: Path) -> None:
+    lines = list(to_json_lines([SourceSummary("a.log", 1, 1, None, None, 0, "")], "n1", 1e9))
+    header = {name: value for name, value in json.loads(lines[0]).items() if name != "has_end"}
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps(header) + "\n" + lines[1])
+    assert run("merge", str(path))[::2] == (1, "")
 
 
 def test_rows_behind_a_scan_that_was_cut_off_are_of_their_own_host(run: Run, tmp_path: Path) -> None:

@@ -73,10 +73,16 @@ _NAMES = {row_type: kind for kind, row_type in _KINDS.items()}
 
 
 def to_json_lines(rows: Iterable[Row], host: str = "", time: float | None = None) -> Iterator[str]:
-    """The rows as JSON lines; the first one names the schema, the host that is scanned, and when (UTC seconds)."""
-    yield json.dumps({"schema": SCHEMA, "host": host, "time": time}) + "\n"
+    """The rows as JSON lines; the first one names the schema, the host that is scanned, and when (UTC seconds).
+
+    The last one says how many rows there are, so that a file that was cut off is told from a whole one.
+    """
+    yield json.dumps({"schema": SCHEMA, "host": host, "time": time, "has_end": True}) + "\n"
+    count = 0
     for row in rows:
+        count += 1
         yield row_json(row) + "\n"
+    yield f'{{"kind":"end","rows":{count}}}\n'
 
 
 def row_json(row: Row) -> str:
