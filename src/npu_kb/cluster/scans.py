@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from npu_kb.cluster.observation import SCHEMA, Row, row_from_json
+from npu_kb.intake.pipes import told_if_it_waits
 
 _LONGEST_LINE = 1 << 20
 """Bytes; no row is as long."""
@@ -141,7 +142,9 @@ class Scans:
                 raise OSError(0, "it is closed")
             yield self._copied(name, sys.stdin.buffer)
         else:
-            with Path(name).open("rb") as stream:
+            with told_if_it_waits(name):
+                stream = Path(name).open("rb")  # noqa: SIM115
+            with stream:
                 yield stream if stream.seekable() else self._copied(name, stream)
 
     def _copied(self, name: str, stream: BinaryIO) -> BinaryIO:
