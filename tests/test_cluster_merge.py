@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import tarfile
 import xml.dom.minidom
 from collections.abc import Callable
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import pytest
@@ -364,6 +366,31 @@ def test_the_picture_is_drawn_into_the_named_file(two_ranks: Path, run: Run) -> 
     assert "rank 0" in picture.read_text() and "&lt;b&gt;" in picture.read_text()
     status, _, err = run("cluster", str(two_ranks), "--plot", str(two_ranks / "timeline.png"))
     assert status == 2 and ".svg or .html" in err
+
+
+@pytest.mark.parametrize("ranks", [3, 60, 400])
+def test_the_picture_names_causes_by_number_and_keeps_labels_apart(ranks: int, knowledge: Knowledge) -> None:
+    entries = ["hbm-multi-bit-ecc-in-use", "hccl-notify-wait-timeout", "disk-full"]
+    rows: list[Row] = [
+        Observation(f"n{rank // 8}/rank_{rank}.log", n, 0, 1e9 + n + rank / 9, entry, "certain", "x", {}, 1, n, 1e9)
+        for rank in range(ranks)
+        for n, entry in enumerate(entries, 1)
+    ]
+    document = cluster_document(story_of(rows, knowledge), knowledge)
+    picture = xml.dom.minidom.parseString(timeline_svg(document))
+    texts = [
+        (float(t.getAttribute("x")), float(t.getAttribute("y")), t.firstChild.data)
+        for t in picture.getElementsByTagName("text")
+    ]
+    legend = {text.split()[0]: text for _, _, text in texts if re.match(r"\d  ", text)}
+    first = document["faults"][0]
+    assert legend["1"] == f"1  {first['entry']}: {first['title']['en']} ({ranks} rows)"
+    assert {line.split()[1].rstrip(":") for line in legend.values()} == set(entries)
+    numbers = [(x, y) for x, y, text in texts if text.isdigit()]
+    assert {text for _, _, text in texts if text.isdigit()} == legend.keys()
+    assert not [(a, b) for a, b in combinations(numbers, 2) if abs(a[0] - b[0]) < 6 and abs(a[1] - b[1]) < 8]
+    names = sorted(y for _, y, text in texts if text.startswith("rank "))
+    assert all(below - above >= 11 for above, below in pairwise(names))
 
 
 @pytest.mark.parametrize(("numbers", "text"), [([], ""), ([3], "3"), ([0, 1, 2, 5, 7, 8], "0-2, 5, 7-8")])
