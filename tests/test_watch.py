@@ -235,11 +235,11 @@ def test_a_log_that_is_only_touched_is_not_told_again(tmp_path: Path) -> None:
     assert told(watch) == []
 
 
-@pytest.mark.parametrize("path", ["a.log", "logs"])
+@pytest.mark.parametrize("path", ["a.log", "logs", "logs/"])
 def test_a_path_that_is_not_there_yet_is_waited_for(path: str, tmp_path: Path) -> None:
-    watch = Watch([str(tmp_path / path)], [])
-    assert watch.awaited == [str(tmp_path / path)] and told(watch) == []
-    if path == "logs":
+    watch = Watch([f"{tmp_path}/{path}"], [])
+    assert watch.awaited == [f"{tmp_path}/{path}"] and told(watch) == []
+    if path != "a.log":
         (tmp_path / path).mkdir()
     append(tmp_path / path if path == "a.log" else tmp_path / path / "a.log", f"start\n{FAULT}\n")
     assert told(watch) == [("quux", "a.log", 2)]

@@ -21,7 +21,7 @@ from npu_kb.knowledge.base import Knowledge
 from npu_kb.patterns import fixed_parts, required_run, squeeze
 from npu_kb.version import __version__
 
-FORMAT = 5
+FORMAT = 6
 """Changes with what is kept."""
 _WORD, _SHORT_WORD, _LONGEST = 8, 4, 12
 """Bytes: a word that is a good anchor, one that will do where there is none; the longest anchor."""
@@ -206,7 +206,7 @@ class _Collector:
 
 def _spelling(written: str) -> Spelling:
     raw = written.strip().encode().lower()
-    phrases = tuple(dict.fromkeys((raw[-_LONGEST:], raw[:_LONGEST])))
+    phrases = tuple(dict.fromkeys((raw[-_LONGEST:].strip(), raw[:_LONGEST].strip())))
     words = written.split()
     parts = _AFTER_PUNCTUATION.split(words[0]) if len(words) == 1 else []
     ends = [*_ends_of_words(parts, _WORD)] or [*_ends_of_words(words, _WORD)] or [*_ends_of_words(words, _SHORT_WORD)]

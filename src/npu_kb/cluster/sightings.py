@@ -96,6 +96,7 @@ class Sightings:
                 begin = place - offset
                 if begin >= 0 and text.startswith(literal, begin):
                     found: _Line | None = line
+                # it may go beyond this line: looked at only if the part of it here fits, as this is done very often
                 elif text[0] == literal[-begin] if begin < 0 else literal.startswith(text[begin:]):
                     found = line.where_it_starts(literal, begin)
                 else:

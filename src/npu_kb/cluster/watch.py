@@ -170,7 +170,7 @@ class Watch:
 
 
 def _is_awaited(path: str) -> bool:
-    return not os.path.exists(path) and os.path.isdir(os.path.dirname(path) or ".")
+    return not os.path.exists(path) and os.path.isdir(os.path.dirname(path.rstrip("/")) or ".")
 
 
 def _may_grow(path: str) -> bool:
