@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import subprocess
+import sys
 import tarfile
 import xml.dom.minidom
 from collections.abc import Callable
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import pytest
@@ -161,14 +164,24 @@ def test_the_rest_is_told_without_what_is_damaged(run: Run, tmp_path: Path) -> N
     """A scan that was cut off, one of garbage, one of another release, and one that is not there."""
     seen = Observation("a.log", 1, 0, 1e9, "hbm-multi-bit-ecc-in-use", "certain", "x", {}, 1, 1, 1e9)
     good, quiet = "".join(to_json_lines([seen], "n1")), "".join(to_json_lines([], "n2"))
-    texts = {"good": good, "cut": good[:-9], "garbage": "\0\x1b[2J\nx\n", "newer": good.replace("scan/1", "scan/2")}
+    texts = {
+        "good": good,
+        "cut": good[: good.index("verdict")],
+        "garbage": "\0\x1b[2J\nx\n",
+        "newer": good.replace("scan/1", "scan/2"),
+    }
     names = [str(tmp_path / f"{name}.jsonl") for name in [*texts, "none"]]
     for name, text in zip(names, texts.values(), strict=False):
         Path(name).write_text(text)
     status, out, err = run("merge", *names)
     assert status == 0 and out.startswith("FIRST FAULT  n1")
     assert "Left out: 4 damaged scans, first" in out
-    for place in ("cut.jsonl:2: ", "garbage.jsonl:1: ", "newer.jsonl:1: is of schema 'npu-kb/scan/2'", "none.jsonl: "):
+    for place in (
+        "cut.jsonl:2: is cut off; of its rows 0 are used; ",
+        "garbage.jsonl:1: ",
+        "newer.jsonl:1: is of schema 'npu-kb/scan/2'",
+        "none.jsonl: ",
+    ):
         assert place in err
     assert err.count("\n") == 4 and "garbage.jsonl:1: is no row of a scan" in err and "; 1 more of its lines" in err
     damaged = json.loads(run("merge", *names, "--format", "json")[1])["sources"]["left_out"]
@@ -178,6 +191,42 @@ def test_the_rest_is_told_without_what_is_damaged(run: Run, tmp_path: Path) -> N
     Path(names[0]).write_text(quiet + "".join(to_json_lines([SourceSummary("a", 1, 1, None, None, 0, "")])))
     status, out, _ = run("merge", *names[:2])
     assert status == 2 and "No fault was found" in out and "Left out: 1 damaged scan, first" in out
+
+
+@pytest.mark.parametrize("lost", range(1, 26))
+def test_a_scan_that_was_cut_off_is_named_with_what_of_it_is_used(lost: int, run: Run, tmp_path: Path) -> None:
+    """Wherever the cut is, from the last row's end on; what has its end, but lost its line's, is whole."""
+    seen = Observation("a.log", 1, 0, 1e9, "hbm-multi-bit-ecc-in-use", "certain", "x", {}, 1, 1, 1e9)
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(to_json_lines([seen, seen._replace(source="b.log")], "n1", 1e9))[:-lost])
+    status, out, err = run("merge", str(path))
+    assert status == 0 and out.startswith("FIRST FAULT  n1")
+    used = 2 if lost < 25 else 1
+    told = f"npu-kb: warning: left out: {path}:{4 if lost < 24 else 3}: is cut off; of its rows {used} are used; "
+    assert err.startswith(told) and err.count("\n") == 1 if lost > 1 else err == ""
+    assert ("Left out: 1 damaged scan" in out) == (lost > 1)
+
+
+def test_a_scan_that_was_cut_off_behind_its_first_line_is_named(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(next(to_json_lines([], "n1", 1e9)))
+    status, out, err = run("merge", str(path))
+    assert (status, out) == (2, "") and "a.jsonl:2: is cut off; of its rows 0 are used" in err
+
+
+def test_a_scan_of_which_rows_were_lost_is_named(run: Run, tmp_path: Path) -> None:
+    lines = list(to_json_lines([SourceSummary("a.log", 1, 1, None, None, 0, "")] * 3, "n1", 1e9))
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(lines[:2] + lines[3:]))
+    assert "a.jsonl:3: lacks rows, it had 3; of its rows 2 are used" in run("merge", str(path))[2]
+
+
+def test_a_scan_of_a_release_that_wrote_no_end_is_whole(run: Run, tmp_path: Path) -> None:
+    lines = list(to_json_lines([SourceSummary("a.log", 1, 1, None, None, 0, "")], "n1", 1e9))
+    header = {name: value for name, value in json.loads(lines[0]).items() if name != "has_end"}
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps(header) + "\n" + lines[1])
+    assert run("merge", str(path))[::2] == (1, "")
 
 
 def test_rows_behind_a_scan_that_was_cut_off_are_of_their_own_host(run: Run, tmp_path: Path) -> None:
@@ -319,6 +368,31 @@ def test_the_picture_is_drawn_into_the_named_file(two_ranks: Path, run: Run) -> 
     assert status == 2 and ".svg or .html" in err
 
 
+@pytest.mark.parametrize("ranks", [3, 60, 400])
+def test_the_picture_names_causes_by_number_and_keeps_labels_apart(ranks: int, knowledge: Knowledge) -> None:
+    entries = ["hbm-multi-bit-ecc-in-use", "hccl-notify-wait-timeout", "disk-full"]
+    rows: list[Row] = [
+        Observation(f"n{rank // 8}/rank_{rank}.log", n, 0, 1e9 + n + rank / 9, entry, "certain", "x", {}, 1, n, 1e9)
+        for rank in range(ranks)
+        for n, entry in enumerate(entries, 1)
+    ]
+    document = cluster_document(story_of(rows, knowledge), knowledge)
+    picture = xml.dom.minidom.parseString(timeline_svg(document))
+    texts = [
+        (float(t.getAttribute("x")), float(t.getAttribute("y")), t.firstChild.data)
+        for t in picture.getElementsByTagName("text")
+    ]
+    legend = {text.split()[0]: text for _, _, text in texts if re.match(r"\d  ", text)}
+    first = document["faults"][0]
+    assert legend["1"] == f"1  {first['entry']}: {first['title']['en']} ({ranks} rows)"
+    assert {line.split()[1].rstrip(":") for line in legend.values()} == set(entries)
+    numbers = [(x, y) for x, y, text in texts if text.isdigit()]
+    assert {text for _, _, text in texts if text.isdigit()} == legend.keys()
+    assert not [(a, b) for a, b in combinations(numbers, 2) if abs(a[0] - b[0]) < 6 and abs(a[1] - b[1]) < 8]
+    names = sorted(y for _, y, text in texts if text.startswith("rank "))
+    assert all(below - above >= 11 for above, below in pairwise(names))
+
+
 @pytest.mark.parametrize(("numbers", "text"), [([], ""), ([3], "3"), ([0, 1, 2, 5, 7, 8], "0-2, 5, 7-8")])
 def test_numbers_are_shown_as_ranges(numbers: list[int], text: str) -> None:
     assert number_ranges(numbers) == text
@@ -455,6 +529,32 @@ def test_an_entry_that_no_knowledge_can_have_is_told_in_one_line(tmp_path: Path,
     status, _, err = run("merge", str(path))
     assert (status, err.count("\n")) == (2, 1)
     assert "left out: " in err and "a.jsonl:2: is no row of a scan (entry is no name)" in err
+
+
+_PEAK = """
+import sys
+from npu_kb.cli import main
+main(sys.argv[1:])
+(peak,) = (line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM"))
+print(peak, file=sys.stderr)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="tells the peak of a process's memory")
+@pytest.mark.parametrize(("logs", "form"), [(4_999, "json"), (70_000, "text")])
+def test_very_many_long_chinese_texts_take_little_memory(logs: int, form: str, tmp_path: Path) -> None:
+    """As many rows as are kept as they are, and more."""
+    path, per_log = tmp_path / "a.jsonl", 10 if form == "json" else 1
+    with path.open("w", encoding="utf-8") as file:
+        for n in range(logs * per_log):
+            text = f"{n:06}" + chr(0x4E00 + n % 20_000) * 394
+            seen = Observation(
+                f"n{n % 99}/rank_{n // per_log}.log", 1, 0, 1e9, f"e{n % 10}", "certain", text, {}, 1, 1, 1e9
+            )
+            file.writelines(list(to_json_lines([seen]))[bool(n) :])
+    run = [sys.executable, "-c", _PEAK, "merge", "--format", form, str(path)]
+    done = subprocess.run(run, capture_output=True, text=True, check=True)
+    assert int(done.stderr.split()[-1]) < 250_000
 
 
 def test_a_server_with_an_escape_sequence_is_not_believed(knowledge: Knowledge) -> None:

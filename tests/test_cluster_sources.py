@@ -7,6 +7,8 @@ import gzip
 import io
 import lzma
 import os
+import subprocess
+import sys
 import tarfile
 import zipfile
 from collections.abc import Callable
@@ -17,11 +19,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npu_kb.intake import unpack
+from npu_kb.cluster.observation import to_json_lines
+from npu_kb.intake import pipes, unpack
 from npu_kb.intake.archives import Log, logs_in
 from npu_kb.intake.sources import AsFarAsGood
 from npu_kb.intake.tree import Globs, LogFile, Skipped, log_files, why_not
 
+Run = Callable[..., tuple[int, str, str]]
 LINE = b"ImportError: libhccl.so: cannot open shared object file\n"
 
 
@@ -296,3 +300,27 @@ def test_a_sparse_member_is_not_expanded(tmp_path: Path) -> None:
     header[148:156] = b"%06o\0 " % sum([*header[:148], *b" " * 8, *header[156:]])
     (tmp_path / "a.tar").write_bytes(bytes(header) + tar_of({"next.log": LINE}))
     assert contents(tmp_path) == {"a.tar!sparse.log": "<sparse>", "a.tar!next.log": LINE.decode()}
+
+
+@pytest.mark.parametrize("command", ["scan", "cluster", "why", "merge"])
+def test_a_pipe_without_a_writer_is_said_to_be_waited_for(
+    command: str, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipe, tell = tmp_path / "pipe", pipes._tell
+    os.mkfifo(pipe)
+
+    def tell_and_write(path: str) -> None:
+        tell(path)
+        pipe.write_text("".join(to_json_lines([])) if command == "merge" else "all is well\n")
+
+    monkeypatch.setattr(pipes, "_tell", tell_and_write)
+    status, _, err = run(command, str(pipe))
+    assert (status, err) == (1, f"npu-kb: {pipe} is a pipe: waiting for its writer\n")
+
+
+@pytest.mark.parametrize("command", ["scan", "why"])
+def test_what_a_shell_substitutes_is_read_without_a_word(command: str, tmp_path: Path, shared_cache: Path) -> None:
+    line = f"{sys.executable} -m npu_kb {command} <(printf %s '{LINE.decode()}')"
+    environment = {**os.environ, "NPU_KB_CACHE": str(shared_cache)}
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False, env=environment)
+    assert (done.returncode, done.stderr) == (0, "") and done.stdout

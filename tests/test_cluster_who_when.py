@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import time
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -16,6 +19,7 @@ from npu_kb.cluster.observation import Clue
 from npu_kb.cluster.times import read_stamp, read_time
 from npu_kb.cluster.who import Who
 
+Run = Callable[..., tuple[int, str, str]]
 NOW = 1_796_000_000.0
 """2026-11-30 00:53:20 UTC"""
 
@@ -103,6 +107,7 @@ def test_no_name_breaks_the_reader(name: str) -> None:
             "all.tar.gz!node3/ascend/log/debug/plog/plog-7_20251024111652406.log",
             PathNames("node3", None, None, 7, "worker"),
         ),
+        ("node7_debug-plog-1234_20251024111652406.log", PathNames("", None, None, 1234, "worker")),
         ("train.log", PathNames()),
     ],
 )
@@ -264,3 +269,66 @@ def test_logs_without_a_zone_are_read_in_the_zone_that_the_host_names() -> None:
 )
 def test_a_cluster_is_told_from_its_names(sources: list[str], several: bool) -> None:
     assert is_cluster(sources) is several
+
+
+FAULT = "RuntimeError: HBM MULTI BIT ECC ERROR. The process exits for this inner error"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["2025-10-24T11:00:00+0800 start", f"2025-10-24 11:10:00 {FAULT}"],
+        ["2025-10-24 11:00:00 start", f"2025-10-24 11:10:00 {FAULT}", "2025-10-24T11:20:00+08:00 end"],
+        ["2025-10-24 11:00:00 start", f"2025-10-24T11:10:00+0800 {FAULT}", "2025-10-24 11:20:00 end"],
+        ["2025-10-23 22:00:00 start", f"2025-10-23 22:10:00 {FAULT}", "2025-10-23T22:20:00-05:00 end"],
+        ["2025-10-24T03:00:00Z start", f"2025-10-24 03:10:00 {FAULT}"],
+    ],
+)
+def test_lines_without_a_zone_are_in_the_one_that_other_lines_of_their_log_name(
+    lines: list[str], run: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "rank_0.log").write_text("\n".join(lines) + "\n")
+    wait = "EI0002: The wait execution of the Notify register times out."
+    (tmp_path / "rank_1.log").write_text(f"2025-10-24T11:30:00+0800 {wait}\n")
+    told = run("cluster", str(tmp_path), "--timeline")[1].splitlines()
+    assert [" ".join(line.split()[:4]) for line in told] == [
+        "2025-10-24 03:10:00.000 rank 0",
+        "2025-10-24 03:30:00.000 rank 1",
+    ]
+
+
+def test_the_moment_that_a_line_names_beside_its_own_time_is_in_the_zone_of_its_log() -> None:
+    source = "n1/rank_0.log"
+    clues = clues_of(source, ["2025-10-24T11:00:00+0800 start"])
+    clocks = Clocks(Who([source], clues), clues)
+    assert clocks.true_time(source, read_time("Fri Oct 24 11:00:00 2025")) == read_time("2025-10-24 03:00:00")
+
+
+@pytest.mark.parametrize("folder", ["node1", "node1/ascend/log/debug/plog", "logs"])
+def test_processes_of_which_no_rank_is_known_stay_apart(folder: str, run: Run, tmp_path: Path) -> None:
+    """As where run/plog was not collected: one has the fault, the others wait for half an hour."""
+    for pid in range(101, 109):
+        moment, told = ("03:30", "EI0002: The wait execution of the Notify register times out.")
+        if pid == 104:
+            moment, told = "03:00", FAULT
+        log = tmp_path / folder / f"plog-{pid}_20251024111652406.log"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        lines = [("INFO", "02:50", "start"), ("ERROR", moment, told), ("INFO", "03:40", "end")]
+        log.write_text(
+            "".join(f"[{a}] HCCL({pid},python):2025-10-24-{b}:00.000.000 [x.cc:1] {c}\n" for a, b, c in lines)
+        )
+    status, out, _ = run("cluster", str(tmp_path))
+    assert status == 0 and "process 104  2025-10-24" in out.splitlines()[0]
+    assert "The job went on" not in out and "     7 ranks or hosts" in out
+    told_of = re.findall(r" process (\d+)  ", run("cluster", str(tmp_path), "--timeline")[1])
+    assert told_of == ["104", "101", "102", "103", "105", "106", "107", "108"]
+
+
+def test_a_process_is_on_the_device_that_its_device_log_tells() -> None:
+    plog, other, device = (f"node1/{name}_20251024111652406.log" for name in ("plog-5", "plog-6", "device-2/device-5"))
+    who = Who([plog, other, device, "node1/messages", "node2/messages"], [])
+    assert [who.parties[source].name for source in (plog, device, other)] == ["node1 device 2"] * 2 + [
+        "node1 process 6"
+    ]
+    assert who.parties[plog].without_process == who.parties[device].without_process
+    assert who.writer("node1/messages", "Killed process 6 (python)") == who.parties[other]

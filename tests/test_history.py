@@ -45,6 +45,29 @@ def test_why_keeps_ids_codes_and_versions_and_no_text_where_a_cause_is_named(run
     assert row["codes"] == ["acl:507018"] and row["versions"] == {"torch_npu": "2.1.0"}
 
 
+def test_why_keeps_what_it_answered_to_the_logs_of_several_ranks(run: Run, tmp_path: Path) -> None:
+    wait = "EI0002: The wait execution of the Notify register times out."
+    for rank, line in enumerate(
+        ["RuntimeError: HBM MULTI BIT ECC ERROR. The process exits for this inner error", wait]
+    ):
+        (tmp_path / "job" / f"node{rank}").mkdir(parents=True)
+        (tmp_path / "job" / f"node{rank}" / f"rank_{rank}.log").write_text(f"2025-10-24 03:{rank}0:00,000 {line}\n")
+    for _ in range(2):
+        assert run("why", str(tmp_path / "job"))[1].startswith("FIRST FAULT  rank 0")
+    assert [row["sources"] for row in kept()] == [["job"]] * 2
+    assert kept()[0]["matches"] == [{"id": "hbm-multi-bit-ecc-in-use", "verdict": "certain"}] and not kept()[0]["paste"]
+    assert "hbm-multi-bit-ecc-in-use" in run("history")[1]
+    assert json.loads(run("stats", "--format", "json")[1])["repeats"] == 1
+    run("cluster", str(tmp_path / "job"))
+    assert len(kept()) == 2
+
+
+@pytest.mark.parametrize("option", ["--timeline", "--by", "--plot"])
+def test_why_says_which_command_has_the_options_of_a_cluster(option: str, run: Run, tmp_path: Path) -> None:
+    told = f"npu-kb: why has no {option}: run `npu-kb cluster FOLDER {option}`\n"
+    assert run("why", str(tmp_path), option) == (2, "", told)
+
+
 def test_why_keeps_the_redacted_text_where_no_cause_is_named(run: Run) -> None:
     text = "error: user zhang.san@corp.example at 10.2.3.4 password=hunter2 saw nothing known\n"
     assert run("why", stdin=text)[0] == 1

@@ -63,3 +63,16 @@ def test_every_path_that_a_document_names_exists(document: str) -> None:
     text = (ROOT / document).read_text("utf-8")
     paths = re.findall(r"`((?:src|kb|tests|examples|importers|benchmarks|\.ci)/[\w./-]*)`", text)
     assert paths and [path for path in paths if not (ROOT / path).exists()] == []
+
+
+def test_the_documents_of_a_cluster_say_the_same_in_both_languages() -> None:
+    """The same parts, the same commands but for what is remarked on them, the same names."""
+
+    def outline(name: str) -> tuple[list[int], list[str], set[str]]:
+        text = (ROOT / "docs" / name).read_text("utf-8")
+        blocks = "".join(re.findall(r"```sh\n(.*?)```", text, re.DOTALL))
+        commands = [line.partition("  # ")[0].rstrip() for line in blocks.splitlines() if not line.startswith("# ")]
+        parts = [part.count("\n- ") + len(re.findall(r"\n\d\. ", part)) for part in text.split("\n## ")]
+        return parts, commands, set(re.findall(r"`([^`]+)`", re.sub(r"```.*?```", "", text, flags=re.DOTALL)))
+
+    assert outline("cluster.zh.md") == outline("cluster.md")

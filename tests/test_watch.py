@@ -131,8 +131,9 @@ def test_what_is_remembered_does_not_grow_with_the_logs_and_their_rotations(
         assert told(watch) == []
     assert len(watch._remembered) == 5
     assert len(watch._logs) <= 30
-    for log in range(10):
-        append(tmp_path / f"19-{log}.log", "second half of it\n")
+    for path in tmp_path.glob("*.log"):
+        if (path.stat().st_dev, path.stat().st_ino) in watch._remembered:
+            append(path, "second half of it\n")
     assert [(entry, line) for entry, _, line in told(watch)] == [("pair", 2)]
 
 
@@ -207,6 +208,53 @@ def test_a_log_that_is_written_anew_is_read_from_its_start_however_long_it_is(tm
     assert told(watch) == [("gizmo", "a.log", 2)]
 
 
+@pytest.mark.parametrize("from_start", [True, False])
+@pytest.mark.parametrize("filler", ["x" * 200, ""])
+def test_a_log_that_is_written_anew_to_the_same_size_is_read_again(
+    tmp_path: Path, from_start: bool, filler: str
+) -> None:
+    """Whether its start or its end differs."""
+    log = tmp_path / "a.log"
+    texts = [f"{line:<40}\n{filler}\n" for line in ("nothing yet", FAULT)]
+    texts += [f"{filler}\n{line:<40}\n" for line in ("nothing yet", OTHER)]
+    found = []
+    append(log, texts[0])
+    watch = Watch([str(log)], [], from_start=from_start)
+    for number, text in enumerate(texts):
+        log.write_text(text)
+        os.utime(log, (1e9 + number, 1e9 + number))
+        found.append(told(watch))
+    assert found == [[], [("quux", "a.log", 1)], [], [("gizmo", "a.log", 2)]]
+
+
+def test_a_log_that_is_only_touched_is_not_told_again(tmp_path: Path) -> None:
+    log = tmp_path / "a.log"
+    append(log, f"{FAULT}\n")
+    watch = Watch([str(log)], [])
+    os.utime(log, (1e9, 1e9))
+    assert told(watch) == []
+
+
+@pytest.mark.parametrize("path", ["a.log", "logs", "logs/"])
+def test_a_path_that_is_not_there_yet_is_waited_for(path: str, tmp_path: Path) -> None:
+    watch = Watch([f"{tmp_path}/{path}"], [])
+    assert watch.awaited == [f"{tmp_path}/{path}"] and told(watch) == []
+    if path != "a.log":
+        (tmp_path / path).mkdir()
+    append(tmp_path / path if path == "a.log" else tmp_path / path / "a.log", f"start\n{FAULT}\n")
+    assert told(watch) == [("quux", "a.log", 2)]
+
+
+def test_the_command_says_what_it_waits_for_and_its_help_what_its_status_means(
+    tmp_path: Path, run: Callable[..., tuple[int, str, str]]
+) -> None:
+    path = tmp_path / "none"
+    assert run("watch", str(path), "--for", "1") == (1, "", f"npu-kb: {path} is not there yet: waiting for it.\n")
+    status, out, err = run("watch", str(path / "deeper"))
+    assert (status, out, err.count("\n")) == (2, "", 1) and "cannot be read" in err
+    assert "Exit status: 0 a fault was told, 1 none was, 2" in " ".join(run("watch", "--help")[1].split())
+
+
 def test_links_in_circles_and_pipes_are_passed_over(tmp_path: Path) -> None:
     logs = tmp_path / "logs"
     logs.mkdir()
@@ -268,7 +316,7 @@ def test_the_command_ends_after_its_time_and_with_the_first_fault(
     status, out, _ = run("watch", str(log), "--from-start", "--first")
     assert status == 0
     assert out.count("line") == 1
-    assert run("watch", str(tmp_path / "none"))[0] == 2
+    assert run("watch", str(tmp_path / "none" / "a.log"))[0] == 2
 
 
 def test_the_command_reads_the_last_line_of_a_log_before_it_ends(

@@ -44,19 +44,21 @@ def add_telling(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    return tell(options, selected_rows(options), load_knowledge(options))
+    return tell(options, selected_rows(options), load_knowledge(options))[0]
 
 
-def run_on_all(options: argparse.Namespace, paths: list[str]) -> int:
-    """As `run`, for a command without options that select: everything at and below the paths."""
+def run_on_all(options: argparse.Namespace, paths: list[str]) -> tuple[int, dict[str, Any]]:
+    """As `tell`, for a command without options that select: everything at and below the paths."""
     parser = argparse.ArgumentParser()
     add_selection(parser)
-    everything = {**vars(parser.parse_args([])), **vars(options), "paths": paths}
-    return run(argparse.Namespace(**everything))
+    everything = argparse.Namespace(**{**vars(parser.parse_args([])), **vars(options), "paths": paths})
+    return tell(everything, selected_rows(everything), load_knowledge(everything))
 
 
-def tell(options: argparse.Namespace, rows: Iterable[Row], knowledge: Knowledge, scans: Scans | None = None) -> int:
-    """Show the story of the rows as the options ask; the exit status. `scans` they are of, if any."""
+def tell(
+    options: argparse.Namespace, rows: Iterable[Row], knowledge: Knowledge, scans: Scans | None = None
+) -> tuple[int, dict[str, Any]]:
+    """Show the story of the rows as the options ask; the exit status, and the story. `scans` they are of, if any."""
     from npu_kb.cluster.timeline import story_of
     from npu_kb.render.cluster_document import cluster_document
 
@@ -70,7 +72,7 @@ def tell(options: argparse.Namespace, rows: Iterable[Row], knowledge: Knowledge,
     if plot := getattr(options, "plot", None):
         sys.stdout.flush()  # a picture that cannot be written takes no answer away
         _draw(document, plot)
-    return FOUND if document["faults"] else BAD if left_out else NONE
+    return FOUND if document["faults"] else BAD if left_out else NONE, document
 
 
 def _text(document: dict[str, Any], options: argparse.Namespace) -> str:

@@ -27,7 +27,7 @@ def run(options: argparse.Namespace) -> int:
         if not first and scans.left_out:
             status = BAD  # there is nothing to tell anything of
         else:
-            status = tell(options, chain([first] if first else [], rows), knowledge, scans)
+            status, _ = tell(options, chain([first] if first else [], rows), knowledge, scans)
         for left_out in scans.left_out:
             warn(f"left out: {left_out}")
     return status

@@ -122,7 +122,8 @@ def width() -> int:
 def print_json(document: Any) -> None:
     import json
 
-    sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=2) + "\n")
+    json.dump(document, sys.stdout, ensure_ascii=False, indent=2)
+    sys.stdout.write("\n")
 
 
 def unknown_id(id: str, ids: list[str]) -> str:

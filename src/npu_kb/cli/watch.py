@@ -12,9 +12,13 @@ from typing import TYPE_CHECKING, Any
 from npu_kb.cli.options import FOUND, NONE, add_output, colour, language, load_knowledge, overlay_folders, positive
 
 if TYPE_CHECKING:
-    from npu_kb.cluster.watch import Told
+    from npu_kb.cluster.watch import Told, Watch
 
 SCHEMA = "npu-kb/watch/1"
+_STATUS = """\
+It ends with --first, --for, Ctrl-C or SIGTERM. Exit status: 0 a fault was told, 1 none was, 2 bad usage or a path that
+cannot be followed. A path that is not there yet is waited for; its folder must be there."""
+_AWAITED = {"en": "{path} is not there yet: waiting for it.", "zh": "{path} 尚不存在，等待其出现。"}
 _FOLLOWING = {"en": "following {files:file}.", "zh": "正在跟踪 {files} 个文件。"}
 _PASSED_OVER = {
     "en": "What stands there already is not told; --from-start tells it, too.",
@@ -31,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--include", action="append", default=[], metavar="GLOB", help="of folders only such files")
     parser.add_argument("--exclude", action="append", default=[], metavar="GLOB", help="of folders no such files")
     add_output(parser, ["text", "json"])
+    parser.epilog = _STATUS
 
 
 def run(options: argparse.Namespace) -> int:
@@ -44,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         globs = Globs(options.include, options.exclude)
         watch = Watch(options.paths, overlay_folders(options), globs, from_start=options.from_start)
-        _announce(watch.files_at_start, options)
+        _announce(watch, options)
         for told in watch.follow(options.interval, until):
             status = FOUND
             sys.stdout.write(_line(told) if options.format == "json" else _text(told, options))
@@ -56,13 +61,19 @@ def run(options: argparse.Namespace) -> int:
     return status
 
 
-def _announce(files: int, options: argparse.Namespace) -> None:
-    """How many files are followed, and that what stands in them is passed over."""
+def _announce(watch: Watch, options: argparse.Namespace) -> None:
+    """What is waited for, how many files are followed, and that what stands in them is passed over."""
+    from npu_kb.intake.clean import printable
     from npu_kb.render.text import choose, filled
 
+    for path in watch.awaited:
+        said = filled(choose(_AWAITED, language(options))[0], path=printable(path))
+        print(f"npu-kb: {said}", file=sys.stderr, flush=True)
+    if len(watch.awaited) == len(options.paths):
+        return
     texts = [_FOLLOWING] if options.from_start else [_FOLLOWING, _PASSED_OVER]
-    said = [filled(choose(text, language(options))[0], files=files) for text in texts]
-    print(f"npu-kb: {' '.join(said)}", file=sys.stderr, flush=True)
+    said = " ".join(filled(choose(text, language(options))[0], files=watch.files_at_start) for text in texts)
+    print(f"npu-kb: {said}", file=sys.stderr, flush=True)
 
 
 def _line(told: Told) -> str:

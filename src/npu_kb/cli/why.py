@@ -48,7 +48,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--issue", action="store_true", help="write a redacted issue for the right upstream tracker")
     parser.add_argument("--all", action="store_true", help="show every match at length")
     parser.add_argument("-v", "--verbose", action="store_true", help="as --all")
+    for option in ("--timeline", "--by", "--plot"):
+        parser.add_argument(option, nargs="?", action=_OfCluster, help=argparse.SUPPRESS)
     add_output(parser, ["text", "json", "markdown"])
+
+
+class _OfCluster(argparse.Action):
+    """An option that is looked for here, as the answer for a folder of ranks is that of `cluster`."""
+
+    def __call__(self, parser: object, namespace: object, values: object, option: str | None = None) -> None:
+        raise NpuKbError(f"why has no {option}: run `npu-kb cluster FOLDER {option}`")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -65,7 +74,9 @@ def run(options: argparse.Namespace) -> int:
 
         if options.env is not None:
             warn("--env speaks of one machine and these are logs of several ranks: left out; see `npu-kb env judge`")
-        return run_on_all(options, options.files)
+        status, story = run_on_all(options, options.files)
+        Journal().keep_story(story, options.files)
+        return status
     knowledge = load_knowledge(options)
     log = read_logs(options.files, LiteralInterest(knowledge), warn)
     machine = None if options.env is None else _machine(options.env, knowledge)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from itertools import chain
 from typing import NamedTuple
 
 from npu_kb.cluster.engines import AhoCorasick
@@ -48,33 +49,44 @@ def anchors_of(needles: Needles, sample: bytes, total: int = 0) -> Anchors:
     """Anchors that are rare in a sample (lower-case bytes of any size, also none) of logs of `total` bytes."""
     size = max(len(sample), _LEAST_SAMPLE)
     chosen, seen = _chosen(needles.all, sample, size)
-    common = {n for n, anchor in enumerate(chosen) if total > _FEW_LOGS and seen[anchor] * _TOO_COMMON > size}
+    often = [sum(seen[anchor] for anchor in anchors) for anchors in chosen]
+    common = {n for n, count in enumerate(often) if total > _FEW_LOGS and count * _TOO_COMMON > size}
     dull = {n for n in common if len(needles.all[n].literal) <= _TOLD_APART}
-    bearable = {n for n in dull if seen[chosen[n]] * _BEARABLE <= size or not _WORD.fullmatch(needles.all[n].literal)}
-    short = {n for n, anchor in enumerate(chosen) if len(anchor) < _SHORT}
+    bearable = {n for n in dull if often[n] * _BEARABLE <= size or not _WORD.fullmatch(needles.all[n].literal)}
+    short = {n for n, anchors in enumerate(chosen) if len(anchors[0]) < _SHORT}
     dull |= short
     bearable |= short - common
     for rule in needles.rules:
         if not any(map(dull.isdisjoint, rule.groups)):
-            dull -= min(rule.groups, key=lambda group: sum(seen[chosen[n]] for n in group & dull)) & bearable
+            dull -= min(rule.groups, key=lambda group: sum(often[n] for n in group & dull)) & bearable
     found: dict[bytes, tuple[int, ...]] = dict.fromkeys(LEVELS, ())
-    for number, anchor in enumerate(chosen):
-        if number not in dull:
+    for number, anchors in enumerate(chosen):
+        for anchor in dict.fromkeys(chain(*map(_spaced, anchors))) if number not in dull else ():
             found[anchor] = (*found.get(anchor, ()), number)
     wanting = [rule for rule in needles.rules if rule.needs_lines_around or not all(map(dull.isdisjoint, rule.groups))]
     company = {n for rule in wanting for n in rule.needles - dull}
     return Anchors(found, frozenset(dull), frozenset(company))
 
 
-def _chosen(needles: list[Needle], sample: bytes, size: int) -> tuple[list[bytes], dict[bytes, int]]:
-    """An anchor for each needle: its rarest piece, or a phrase where that is common; and how often those stand."""
-    seen = _counts({piece for needle in needles for piece in needle.pieces}, sample)
-    chosen = [min(needle.pieces, key=seen.__getitem__) for needle in needles]
-    common = [number for number, piece in enumerate(chosen) if seen[piece] * _COMMON > size]
-    seen |= _counts({phrase for number in common for phrase in needles[number].phrases}, sample)
-    for number in common:
-        chosen[number] = min(needles[number].phrases, key=seen.__getitem__)
-    return chosen, seen
+def _chosen(needles: list[Needle], sample: bytes, size: int) -> tuple[list[list[bytes]], dict[bytes, int]]:
+    """Anchors for each needle, one for each spelling: its rarest piece, or a phrase where that is common.
+
+    And how often those stand in the sample.
+    """
+    spellings = [spelling for needle in needles for spelling in needle.spellings]
+    seen = _counts({piece for spelling in spellings for piece in spelling.pieces}, sample)
+    rarest = {spelling: min(spelling.pieces, key=seen.__getitem__) for spelling in spellings}
+    common = [spelling for spelling, piece in rarest.items() if seen[piece] * _COMMON > size]
+    seen |= _counts({phrase for spelling in common for phrase in spelling.phrases}, sample)
+    rarest |= {spelling: min(spelling.phrases, key=seen.__getitem__) for spelling in common}
+    anchors = [[*dict.fromkeys(rarest[spelling] for spelling in needle.spellings)] for needle in needles]
+    return [[anchor for anchor in each if len(anchor) >= _SHORT] or each[:1] for each in anchors], seen
+
+
+def _spaced(anchor: bytes) -> list[bytes]:
+    """The anchor, and as it stands with other spaces, or where a line breaks at one of them."""
+    breaks = (anchor[:at] + b"\n" + anchor[at + 1 :] for at, byte in enumerate(anchor) if byte == ord(" "))
+    return [anchor, anchor.replace(b" ", b"  "), anchor.replace(b" ", b"\t"), *breaks]
 
 
 def _counts(pieces: set[bytes], sample: bytes) -> dict[bytes, int]:

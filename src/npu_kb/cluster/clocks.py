@@ -10,6 +10,7 @@ from time import gmtime
 from typing import NamedTuple, TypeGuard
 
 from npu_kb.cluster.observation import Clue, Row
+from npu_kb.cluster.times import Moment
 from npu_kb.cluster.who import Who
 
 _LEAST = 2.0
@@ -51,8 +52,14 @@ class Clocks:
         if not _is_plausible(time):
             return None
         host, stamp = self._hosts.get(source, ""), self._stamps.get(source, {})
-        zone = 0 if stamp.get("zone", "none") != "none" else self._zones.get(host, self._zones.get("", 0))
-        return self._in_year(stamp, time) - zone - self._offsets.get(host, 0.0)
+        return self._in_year(stamp, time) - self._zone(host, stamp, time) - self._offsets.get(host, 0.0)
+
+    def _zone(self, host: str, stamp: dict[str, str], time: float) -> int:
+        """Seconds that are still to be taken off a time: those of its log's zone or of its host's, if it names none."""
+        own = stamp.get("zone", "none")
+        if own == "none":
+            return self._zones.get(host, self._zones.get("", 0))
+        return int(own) if isinstance(time, Moment) and time.zone is None else 0
 
     def _in_year(self, stamp: dict[str, str], time: float) -> float:
         """The time in the year that brings it nearest to logs that name theirs, where its own log names none."""

@@ -9,8 +9,9 @@ from typing import Any
 
 from npu_kb.cluster.needles import Rule
 from npu_kb.cluster.observation import MAX_TEXT, Observation, Row, SourceSummary
-from npu_kb.cluster.sightings import NEAR, Probe, Seen, Sightings
+from npu_kb.cluster.sightings import NEAR, OUTPUT, Probe, Seen, Sightings
 from npu_kb.cluster.times import read_time
+from npu_kb.cluster.zones import in_own_zone
 from npu_kb.diagnosis.diagnose import matches_of, scene_of
 from npu_kb.diagnosis.match import Scene
 from npu_kb.diagnosis.model import VERDICTS, Match
@@ -35,7 +36,8 @@ def rows_of(seen: Sightings, probe: Probe, knowledge: Knowledge) -> list[Row]:
     first, last = _first_time(decode(seen.head).split("\n")), _first_time(decode(seen.tail).split("\n")[::-1])
     lines = seen.lines + (1 if seen.tail and not seen.tail.endswith(b"\n") else 0)
     summary = SourceSummary(seen.source, seen.offset, lines, first, last, seen.errors, seen.trouble)
-    return [*_observations(seen, probe, knowledge), *seen.clues.clues, summary]
+    rows: list[Row] = [*_observations(seen, probe, knowledge), *seen.clues.clues, summary]
+    return in_own_zone(rows, (seen.head, seen.tail))
 
 
 def _first_time(lines: list[str]) -> float | None:
@@ -77,9 +79,23 @@ def _standing(match: Match) -> tuple[int, int]:
 
 
 def _lines(seen: Sightings, needles: frozenset[int]) -> dict[int, Seen]:
-    """The sample lines of these needles by number, in their order."""
-    found = {line.line: line for needle in needles for line in seen.kept.get(needle, [])[:_SAMPLES]}
+    """The sample lines of these needles by number, in their order, each apart from those that were kept with it."""
+    found: dict[int, Seen] = {}
+    for sample in (sample for needle in needles for sample in seen.kept.get(needle, [])[:_SAMPLES]):
+        for number, line in _apart(sample):
+            found[number] = max(line, found.get(number, line), key=_length)
     return dict(sorted(found.items()))
+
+
+def _apart(sample: Seen) -> Iterator[tuple[int, Seen]]:
+    offset = sample.offset
+    for number, text in enumerate(sample.text.split(b"\n"), sample.line):
+        yield number, sample._replace(line=number, offset=offset, text=text)
+        offset += len(text) + 1
+
+
+def _length(line: Seen) -> int:
+    return len(line.text)
 
 
 @lru_cache(maxsize=10_000)
@@ -91,9 +107,10 @@ def _excerpt(rule: Rule, seen: Sightings, probe: Probe) -> list[Seen]:
     """What the rule is judged in: the lines of its needles; if those cannot tell all, the lines near them too."""
     lines = _lines(seen, rule.needles | rule.ruling_out)
     near: dict[int, Seen] = {}
-    if rule.needs_lines_around or rule.needles & probe.anchors.passed_over:
-        around = {number + step for number in lines for step in range(-NEAR, NEAR + 1)}
-        near = {number: Seen(number, 0, seen.near[number], None) for number in around & seen.near.keys()}
+    if rule.needs_lines_around or rule.needs_facts or rule.needles & probe.anchors.passed_over:
+        below = OUTPUT if rule.needs_facts else NEAR
+        around = {number + step for number in lines for step in range(-NEAR, below + 1)}
+        near = {number: seen.near[number] for number in around & seen.near.keys()}
     return [line for _, line in sorted({**near, **lines}.items())]
 
 
@@ -114,8 +131,9 @@ def _plain(text: bytes) -> list[Line]:
 def _observation(match: Match, rules: list[Rule], seen: Sightings) -> Observation:
     needles = frozenset[int]().union(*(rule.needles for rule in rules)) & seen.counts.keys()
     number = match.evidence[0].line
-    lines = list(_lines(seen, needles).values())
-    first = next((line for line in lines[::-1] if line.line <= number), lines[0])
+    lines = _lines(seen, needles)
+    above = next((line for line in [*lines.values()][::-1] if line.line <= number), next(iter(lines.values())))
+    first = lines.get(number) or seen.near.get(number) or above
     last_line, last_time = max((_last(rule, seen) for rule in rules), key=_line)
     return Observation(
         source=seen.source,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
+from hashlib import blake2b
 from itertools import chain, groupby, islice
 from operator import attrgetter
 from typing import TypeGuard, TypeVar
@@ -32,15 +33,20 @@ def gathered(rows: Iterable[Row], is_benign: Callable[[str], bool]) -> list[Row]
     log are expected one behind the other.
     """
     sound = (row for row in rows if not isinstance(row, Clue) or is_sound(row))
-    known: dict[str, Row] = {}
+    known: dict[bytes, Row] = {}
     for row in sound:
-        known[repr(row)] = row
+        known[_digest(row)] = row
         if len(known) > _MOST:
             return list(_in_order(_told_together(chain(_taken_out(known), sound), is_benign)))
-    return [row for _, row in sorted(known.items())]
+    return list(_in_order(known.values()))
 
 
-def _taken_out(known: dict[str, Row]) -> Iterator[Row]:
+def _digest(row: Row) -> bytes:
+    """The same for the same row, and shorter than its text."""
+    return blake2b(repr(row).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _taken_out(known: dict[bytes, Row]) -> Iterator[Row]:
     """The rows in their order, each of them forgotten."""
     for key in list(known):
         yield known.pop(key)
@@ -59,16 +65,20 @@ def _told_together(rows: Iterable[Row], is_benign: Callable[[str], bool]) -> Ite
     return groups.rows()
 
 
-_Key = tuple[Hashable, ...]
+_Key = tuple[int, ...]
 _PARTS_OF_A_KEY = 3
 
 
 def _key(source: str, whose: list[Clue]) -> _Key:
-    """What tells a log from others: its host; its rank and device; its folder and all that its name and itself say."""
+    """What tells a log from others: its host; its rank and device; its folder and all that its name and itself say.
+
+    Hashes of them: the longest keys would take more memory than a row.
+    """
     names = names_of(source)
     ranks = frozenset(clue.values.get("rank") for clue in whose)
     folder = source[: max(map(source.rfind, "/!")) + 1]
-    return names.host, (names.rank, names.device, ranks), (folder, names, frozenset(map(_meaning, whose)))
+    parts = names.host, (names.rank, names.device, ranks), (folder, names, frozenset(map(_meaning, whose)))
+    return tuple(map(hash, parts))
 
 
 class _Groups:
@@ -89,8 +99,10 @@ class _Groups:
                 whose.append(row)
             elif len(self._listed) < _MOST_TOGETHER:
                 _keep_first(self._listed, row)
-        group = self._groups.setdefault(_key(source, whose)[: self._parts], _LogsAlike())
-        self._kept -= group.size
+        key = _key(source, whose)[: self._parts]
+        if key in self._groups:
+            self._kept -= self._groups[key].size
+        group = self._groups.setdefault(key, _LogsAlike())
         group.add(source, rows, whose)
         self._kept += group.keep_first(self._most, self._is_benign)
         while self._kept > _MOST_TOGETHER and self._parts:
@@ -117,6 +129,8 @@ class _Groups:
 class _LogsAlike:
     """A group of logs."""
 
+    __slots__ = ("_read", "_sources", "_told", "_whose")
+
     def __init__(self) -> None:
         self._sources: set[int] = set()
         """Hashes of their names: a log that comes again is not counted again."""
@@ -128,8 +142,8 @@ class _LogsAlike:
 
     @property
     def size(self) -> int:
-        """Rows that are kept."""
-        return len(self._read) + len(self._told) + sum(map(len, self._whose.values()))
+        """Rows that are kept, and the group itself, which takes as much as one."""
+        return 1 + len(self._read) + len(self._told) + sum(map(len, self._whose.values()))
 
     def add(self, source: str, rows: list[Row], whose: list[Clue]) -> None:
         """Add the rows of a log."""
@@ -156,7 +170,7 @@ class _LogsAlike:
         self._read[row.skipped] = _sum(row, self._read.get(row.skipped))
 
     def keep_first(self, most: int, is_benign: Callable[[str], bool]) -> int:
-        """Forget all but so many faults and clues, the benign and unsure ones first; how many rows are left."""
+        """Forget all but so many faults and clues, the benign and unsure ones first; the size that is left."""
         if len(self._told) > 2 * most:
 
             def order(item: tuple[Hashable, Observation | Clue]) -> tuple[object, ...]:

@@ -14,57 +14,74 @@ from npu_kb.intake.tree import LogFile
 
 _CHUNK = 1 << 19
 _MARK = 64
-"""Bytes before what is read next; a log in which they changed was written anew."""
+"""Bytes at a log's start, and before what is read next; a log in which they changed was written anew."""
 _UTF16 = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 
 
 class GrowingLog:
     """A log by its inode, so that it is the same one under a new name; what stands before `offset` is passed over."""
 
-    __slots__ = ("_is_log", "_mark", "grew", "is_ended", "lines", "looked_at", "offset", "path", "unread")
+    __slots__ = (
+        "_head",
+        "_is_log",
+        "_mark",
+        "changed",
+        "grew",
+        "is_ended",
+        "lines",
+        "looked_at",
+        "offset",
+        "path",
+        "unread",
+    )
 
-    def __init__(self, offset: int = 0, mark: bytes = b"") -> None:
+    def __init__(self, offset: int = 0, changed: float = 0.0, head: bytes = b"", mark: bytes = b"") -> None:
         self.path = ""
-        self.looked_at = offset
-        """Its size when it was looked at last."""
+        self.looked_at, self.changed = offset, changed
+        """Its size, and when it had been changed, when it was looked at last."""
         self.grew = 0.0
         """When, as time.monotonic has it."""
-        self._pass_over(offset, mark)
+        self._pass_over(offset, head, mark)
 
-    def _pass_over(self, offset: int, mark: bytes) -> None:
+    def _pass_over(self, offset: int, head: bytes, mark: bytes) -> None:
         self.offset = self.unread = offset
         """Bytes that were read or passed over; that were passed over."""
         self.lines = 0
         """Lines that were read."""
         self.is_ended = False
         """Whether what stands behind its last whole line was read."""
-        self._mark = mark
+        self._head, self._mark = head, mark
         self._is_log: bool | None = None
         """Not known before it is read; of data and archives nothing is read."""
 
     def begin_anew(self) -> None:
         """Forget what was read: something else stands there now."""
-        self._pass_over(0, b"")
+        self._pass_over(0, b"", b"")
 
     @classmethod
     def from_its_end(cls, file: LogFile) -> GrowingLog:
         """A log of which only what comes is read."""
         try:
             with opened(file) as stream:
-                stream.seek(max(0, file.size - _MARK))
-                return cls(file.size, stream.read(min(_MARK, file.size)))
+                length = min(_MARK, file.size)
+                head = stream.read(length)
+                stream.seek(file.size - length)
+                return cls(file.size, file.changed, head, stream.read(length))
         except OSError:
-            return cls(file.size)
+            return cls(file.size, file.changed)
 
     def is_the_same(self, stream: FileIO) -> bool:
         """Whether what was read stands there still."""
+        stream.seek(0)
+        if stream.read(len(self._head)) != self._head:
+            return False
         stream.seek(self.offset - len(self._mark))
         return stream.read(len(self._mark)) == self._mark
 
     def chunks(self, stream: FileIO) -> Iterator[bytes]:
         """Its new whole lines, in UTF-8."""
         stream.seek(0)
-        head = stream.read(HEAD if self._is_log is None else 2)
+        head = stream.read(HEAD if self._is_log is None else _MARK)
         if self._is_log is None:
             self._is_log = not (kind_of(head) or is_binary(head))
         if not self._is_log:
@@ -79,6 +96,7 @@ class GrowingLog:
                 return
             self._mark = (self._mark + lines)[-_MARK:]
             self.offset += len(lines)
+            self._head = head[: min(_MARK, self.offset)]
             yield _in_utf8(lines, utf16)
 
     def rest(self, stream: FileIO) -> bytes:

@@ -22,7 +22,7 @@ class PathNames(NamedTuple):
 
 _RANK = re.compile(r"(?i)(?:^|[^a-z])rank[-_=]?(\d{1,5})(?!\d)|^(?:worker|task)_(\d{1,5})(?:\.log|\.out|\.err|$)")
 _DEVICE_FOLDER = re.compile(r"^(?:device|dev-os|npu)-(\d{1,3})$")
-_PLOG = re.compile(r"^(?:plog|device)-(\d+)_\d{6,}")
+_PLOG = re.compile(r"(?:^|[^a-z])(?:plog|device)-(\d+)_\d{6,}")
 _PLOG_START = re.compile(r"plog-(\d+)_(\d{14})\d*\.log")
 _LAUNCH = 100
 """Apart in the digits of two plogs' names (a minute): as far as the ranks of a launch may be."""
@@ -38,7 +38,7 @@ _STRUCTURE = re.compile(
     r"attempt_\d+|\d)$"
 )
 _ROLES = [
-    (r"^plog-", "worker"),
+    (r"(?:^|[^a-z])plog-\d", "worker"),
     (r"^device-\d+_\d", "device"),
     (r"(?i)^scheduler", "scheduler"),
     (r"(?i)^mindie", "mindie"),
@@ -79,7 +79,7 @@ def names_of(source: str) -> PathNames:
     device = next((int(m[1]) for part in reversed(folders) if (m := _DEVICE_FOLDER.match(part))), None)
     if local := _LOCAL_RANK.search(path):
         device = int(local[1])
-    pid = _PLOG.match(name)
+    pid = _PLOG.search(name)
     role = next((role for pattern, role in _ROLES if re.search(pattern, name)), "device" if device is not None else "")
     return PathNames(host, device, rank, int(pid[1]) if pid else None, role)
 

@@ -15,12 +15,13 @@ from typing import Any, NamedTuple
 from zlib import crc32
 
 from npu_kb import locations
+from npu_kb.intake.facts import signs_of
 from npu_kb.knowledge import cachefolder
 from npu_kb.knowledge.base import Knowledge
 from npu_kb.patterns import fixed_parts, required_run, squeeze
 from npu_kb.version import __version__
 
-FORMAT = 4
+FORMAT = 6
 """Changes with what is kept."""
 _WORD, _SHORT_WORD, _LONGEST = 8, 4, 12
 """Bytes: a word that is a good anchor, one that will do where there is none; the longest anchor."""
@@ -28,15 +29,15 @@ WHITE = b" \t\r\n\v\f"
 """What a squeezed literal is without."""
 _NUMBER = 6
 """Digits; a number of fewer is met anywhere."""
+_AFTER_PUNCTUATION = re.compile(r"(?<=[:=,;])")
+"""Where a log may have a space in a text that is written as one word."""
 _NEGATIVE = re.compile(rb"-\d{4,11}")
 """A code that is rare by itself, and the same however the words before it are spaced."""
 
 
-class Needle(NamedTuple):
-    """A text of the knowledge."""
+class Spelling(NamedTuple):
+    """A text as some pattern of the knowledge spaces it; others may space the same text otherwise."""
 
-    literal: bytes
-    """Squeezed."""
     pieces: tuple[bytes, ...]
     """What may be its anchor, in lower case: ends of its words, so that other white space in a log does no harm.
 
@@ -44,6 +45,14 @@ class Needle(NamedTuple):
     """
     phrases: tuple[bytes, ...]
     """Its end and its start in lower case, with the spaces that are written there."""
+
+
+class Needle(NamedTuple):
+    """A text of the knowledge."""
+
+    literal: bytes
+    """Squeezed."""
+    spellings: tuple[Spelling, ...]
 
     def ends_of(self, anchor: bytes) -> Iterator[int]:
         """Where in the literal a piece or a phrase ends, each time that it stands there."""
@@ -66,6 +75,8 @@ class Rule(NamedTuple):
     """Needles that may tell against it."""
     needs_lines_around: bool
     """Whether a regex of it has no literal to look for."""
+    needs_facts: bool
+    """Whether it asks for facts, which are read out of the lines below a sign."""
 
     @property
     def needles(self) -> frozenset[int]:
@@ -76,8 +87,10 @@ class Rule(NamedTuple):
 class Needles:
     """All needles of the knowledge and the rules that they call up."""
 
-    def __init__(self, all: list[Needle], rules: list[Rule], more: frozenset[int]) -> None:
+    def __init__(self, all: list[Needle], rules: list[Rule], signs: frozenset[int], more: frozenset[int]) -> None:
         self.all, self.rules = all, rules
+        self.signs = signs
+        """Needles of outputs out of which facts are read: what they tell stands in the lines below."""
         self.more = more
         """Needles of literals that were asked for beside those of the knowledge."""
 
@@ -90,18 +103,20 @@ class Needles:
             for number, (written, block) in enumerate(pairs):
                 collector.add_rule(entry["id"], number, written, block)
         others = frozenset(collector.add(squeeze(literal), literal) for literal in more)
-        return cls(collector.needles, collector.rules, others)
+        return cls(collector.needles, collector.rules, frozenset(collector.signs), others)
 
     @classmethod
     def load(cls, knowledge: Knowledge, more: Iterable[str] = ()) -> Needles:
         """The same, out of the cache where it is there and fits."""
         more = list(more)
         data = cachefolder.kept("needles", _key(knowledge, more), lambda: cls.of(knowledge, more)._to_bytes())
-        needles, rules, others = marshal.loads(data)  # only ever from a folder that belongs to the user alone
-        return cls([*map(Needle._make, needles)], [*map(Rule._make, rules)], others)
+        needles, rules, signs, others = marshal.loads(data)  # only ever from a folder that belongs to the user alone
+        spelt = [Needle(literal, tuple(map(Spelling._make, spellings))) for literal, spellings in needles]
+        return cls(spelt, [*map(Rule._make, rules)], signs, others)
 
     def _to_bytes(self) -> bytes:
-        return marshal.dumps(([*map(tuple, self.all)], [*map(tuple, self.rules)], self.more))
+        needles = [(literal, tuple(map(tuple, spellings))) for literal, spellings in self.all]
+        return marshal.dumps((needles, [*map(tuple, self.rules)], self.signs, self.more))
 
     @cached_property
     def fingerprint(self) -> int:
@@ -140,9 +155,15 @@ class _Collector:
     """Numbers the needles as they come, each once."""
 
     def __init__(self) -> None:
-        self.needles: list[Needle] = []
         self.rules: list[Rule] = []
+        self.signs: set[int] = set()
+        self._spellings: list[dict[Spelling, None]] = []
         self._numbers: dict[bytes, int] = {}
+
+    @property
+    def needles(self) -> list[Needle]:
+        """All of them, by number."""
+        return [Needle(literal, tuple(self._spellings[number])) for literal, number in self._numbers.items()]
 
     def add_rule(self, id: str, number: int, written: dict[str, Any], block: dict[str, Any]) -> None:
         texts = self._texts("text", written, block)
@@ -150,9 +171,11 @@ class _Collector:
         regexes = [self.add(literal, required_run(source)) for literal, source in block["regex"] if literal]
         codes = [self._code(key) for _, key in block["code"]]
         singles = [frozenset({needle}) for needle in [*texts, *regexes, *codes] if needle is not None]
-        if groups := (*singles, *([frozenset(some)] if some else [])):
+        signs = [self._signs(fact) for fact in block["fact"]]
+        if groups := (*singles, *([frozenset(some)] if some else []), *filter(None, signs)):
+            none = frozenset(self._texts("none", written, block))
             has_vague_regex = not all(literal for literal, _ in block["regex"])
-            self.rules.append(Rule(id, number, groups, frozenset(self._texts("none", written, block)), has_vague_regex))
+            self.rules.append(Rule(id, number, groups, none, has_vague_regex, any(signs)))
 
     def _texts(self, kind: str, written: dict[str, Any], block: dict[str, Any]) -> list[int]:
         return [
@@ -165,23 +188,35 @@ class _Collector:
         digits = key.lower().removeprefix("0x").lstrip("-")
         return self.add(digits, digits) if len(digits) >= 4 and digits.isalnum() else None
 
+    def _signs(self, condition: dict[str, Any]) -> frozenset[int]:
+        signs = frozenset(
+            self.add(squeeze(sign), sign) for sign in signs_of(condition["name"], condition.get("equals"))
+        )
+        self.signs |= signs
+        return signs
+
     def add(self, literal: str, written: str) -> int:
         """The number of the needle of a literal."""
-        key = literal.encode()
-        if key not in self._numbers:
-            self._numbers[key] = len(self.needles)
-            raw = written.strip().encode().lower()
-            phrases = tuple(dict.fromkeys((raw[-_LONGEST:], raw[:_LONGEST])))
-            code = _NEGATIVE.findall(written.encode())
-            words = [*_ends_of_words(written, _WORD)] or [*_ends_of_words(written, _SHORT_WORD)]
-            pieces = tuple(sorted(code or words or phrases[:1], key=len, reverse=True))
-            self.needles.append(Needle(key, pieces, phrases))
-        return self._numbers[key]
+        number = self._numbers.setdefault(literal.encode(), len(self._numbers))
+        if number == len(self._spellings):
+            self._spellings.append({})
+        self._spellings[number][_spelling(written)] = None
+        return number
 
 
-def _ends_of_words(text: str, least: int) -> Iterator[bytes]:
+def _spelling(written: str) -> Spelling:
+    raw = written.strip().encode().lower()
+    phrases = tuple(dict.fromkeys((raw[-_LONGEST:].strip(), raw[:_LONGEST].strip())))
+    words = written.split()
+    parts = _AFTER_PUNCTUATION.split(words[0]) if len(words) == 1 else []
+    ends = [*_ends_of_words(parts, _WORD)] or [*_ends_of_words(words, _WORD)] or [*_ends_of_words(words, _SHORT_WORD)]
+    pieces = _NEGATIVE.findall(written.encode()) or ends or phrases[:1]
+    return Spelling(tuple(sorted(pieces, key=len, reverse=True)), phrases)
+
+
+def _ends_of_words(words: list[str], least: int) -> Iterator[bytes]:
     """The two ends of each word of at least so many bytes, in lower case."""
-    for word in text.split():
+    for word in words:
         raw = word.encode().lower()
         is_common = len(raw) < least or (len(raw) < _NUMBER and raw.isdigit())
         if not is_common and (word.isascii() or word.lower() == word.upper()):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -72,10 +73,16 @@ _NAMES = {row_type: kind for kind, row_type in _KINDS.items()}
 
 
 def to_json_lines(rows: Iterable[Row], host: str = "", time: float | None = None) -> Iterator[str]:
-    """The rows as JSON lines; the first one names the schema, the host that is scanned, and when (UTC seconds)."""
-    yield json.dumps({"schema": SCHEMA, "host": host, "time": time}) + "\n"
+    """The rows as JSON lines; the first one names the schema, the host that is scanned, and when (UTC seconds).
+
+    The last one says how many rows there are, so that a file that was cut off is told from a whole one.
+    """
+    yield json.dumps({"schema": SCHEMA, "host": host, "time": time, "has_end": True}) + "\n"
+    count = 0
     for row in rows:
+        count += 1
         yield row_json(row) + "\n"
+    yield f'{{"kind":"end","rows":{count}}}\n'
 
 
 def row_json(row: Row) -> str:
@@ -102,7 +109,7 @@ def _no_number(text: str) -> float:
 def _row(document: dict[str, Any]) -> Row:
     row_type = _KINDS[document["kind"]]
     fields = {**row_type._field_defaults, **document}
-    row = row_type(**{field: fields[field] for field in row_type._fields})
+    row = row_type(**{field: _shared(fields[field]) for field in row_type._fields})
     for field, value in row._asdict().items():
         if not isinstance(value, _TYPES[field]) or isinstance(value, bool):
             raise TypeError(f"{field} is {type(value).__name__}")
@@ -111,6 +118,13 @@ def _row(document: dict[str, Any]) -> Row:
     if isinstance(row, Observation) and not row.entry.isprintable():
         raise ValueError("entry is no name")
     return row
+
+
+def _shared(value: object) -> Any:
+    """The value, of like texts only one."""
+    if isinstance(value, str):
+        return sys.intern(value)
+    return {name: _shared(text) for name, text in value.items()} if isinstance(value, dict) else value
 
 
 _NUMBER = (int, float, type(None))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import shutil
 import sys
 import tempfile
@@ -14,11 +15,15 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from npu_kb.cluster.observation import SCHEMA, Row, row_from_json
+from npu_kb.intake.pipes import told_if_it_waits
 
 _LONGEST_LINE = 1 << 20
 """Bytes; no row is as long."""
 _HEADER = b'{"schema"'
 """Stands in no text of a row, where quotes are escaped."""
+_CUT_OFF = -1
+_END, _LONGEST_END = re.compile(rb'\{"kind":"end","rows":(\d{1,12})\}\s*\Z'), 64
+"""The line behind the rows of a scan."""
 _LONGEST_REASON = 200
 _TOO_LATE = 1e11
 _BLANK = b" \t\r\n\xef\xbb\xbf"
@@ -52,6 +57,8 @@ class _Scan(NamedTuple):
     start: int
     end: int
     """Bytes of the file before the first row, and up to the end of the last."""
+    rows: int | None
+    """How many its end says that there are; _CUT_OFF if it has no end, None if it is of a release that wrote none."""
 
 
 class Scans:
@@ -92,30 +99,38 @@ class Scans:
         try:
             with self._opened(name) as stream:
                 headers = [(0, 0, 0, {"schema": SCHEMA}), *_headers(stream)]
-                ends = [*(start for _, start, _, _ in headers[1:]), stream.tell()]
+                ends = [_end(stream, end) for end in (*(start for _, start, _, _ in headers[1:]), stream.tell())]
         except OSError as error:
             return self._leave_out(name, 0, f"cannot be read: {error.strerror}")
-        if ends == [0]:
+        if ends == [(0, _CUT_OFF)]:
             return self._leave_out(name, 0, "is empty")
-        for (line, _, rows, header), end in zip(headers, ends, strict=True):
+        for (line, _, start, header), (end, rows) in zip(headers, ends, strict=True):
+            has_end = header.get("has_end") is True
             if header["schema"] != SCHEMA:
                 self._leave_out(name, line, f"is of schema {header['schema']!r}, not {SCHEMA}")
-            elif rows < end:
-                yield _Scan(*_host_and_time(header), name, line + 1, rows, end)
+            elif has_end or start < end:
+                yield _Scan(*_host_and_time(header), name, line + 1, start, end, rows if has_end else None)
 
     def _rows_of(self, scan: _Scan) -> Iterator[Row]:
+        number, lines, used = scan.line, 0, 0
         try:
             with self._opened(scan.file) as stream:
                 for number, _, line in _lines(stream, scan.line, scan.start, scan.end):
+                    if not line.strip(_BLANK) or (scan.rows == _CUT_OFF and not line.endswith(b"\n")):
+                        continue
+                    lines += 1
                     try:
-                        row = row_from_json(line.decode("utf-8", "replace")) if line.strip(_BLANK) else None
+                        row = row_from_json(line.decode("utf-8", "replace"))
                     except ValueError as error:
                         self._leave_out(scan.file, number, f"is no row of a scan ({error})")
                         continue
-                    if row:
-                        yield row._replace(source=f"{scan.host}:{row.source}") if scan.host else row
+                    used += 1
+                    yield row._replace(source=sys.intern(f"{scan.host}:{row.source}" if scan.host else row.source))
         except OSError as error:
             self._leave_out(scan.file, 0, f"cannot be read: {error.strerror}")
+        if scan.rows not in (None, lines):
+            fault = "is cut off" if scan.rows == _CUT_OFF else f"lacks rows, it had {scan.rows}"
+            self._leave_out(scan.file, number, f"{fault}; of its rows {used} are used")
 
     @contextmanager
     def _opened(self, name: str) -> Iterator[BinaryIO]:
@@ -127,7 +142,9 @@ class Scans:
                 raise OSError(0, "it is closed")
             yield self._copied(name, sys.stdin.buffer)
         else:
-            with Path(name).open("rb") as stream:
+            with told_if_it_waits(name):
+                stream = Path(name).open("rb")  # noqa: SIM115
+            with stream:
                 yield stream if stream.seekable() else self._copied(name, stream)
 
     def _copied(self, name: str, stream: BinaryIO) -> BinaryIO:
@@ -139,6 +156,13 @@ class Scans:
         known = self._left_out.setdefault(file, LeftOut(file, line, 0, why[:_LONGEST_REASON]))
         first = known if known.line <= line else LeftOut(file, line, 0, why[:_LONGEST_REASON])
         self._left_out[file] = first._replace(lines=known.lines + 1)
+
+
+def _end(stream: BinaryIO, end: int) -> tuple[int, int]:
+    """Where the rows end of a scan that goes up to `end`, and how many its last line says that they are."""
+    stream.seek(max(0, end - _LONGEST_END))
+    found = _END.search(stream.read(min(end, _LONGEST_END)))
+    return (end - len(found[0]), int(found[1])) if found else (end, _CUT_OFF)
 
 
 def _lines(stream: BinaryIO, number: int, start: int, end: float) -> Iterator[tuple[int, int, bytes]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
@@ -19,11 +20,13 @@ _ENDS = 16_000
 _FIRST = 5
 """A needle's first lines are kept, then its 8th, 16th, 32nd..."""
 _MOST_KEPT = 40
+_MOST_LINES = 6
+"""That a literal may span, as in the matcher."""
 _STAMP_ABOVE = 20
 """A line without a time has that of one of so many lines above it."""
 _MOST_CLUE_LINES = 5_000
-NEAR, _MOST_NEAR = 8, 2_000
-"""Lines on either side of a needle that needs company, and how many of them a log keeps."""
+NEAR, OUTPUT, _MOST_NEAR = 8, 120, 2_000
+"""Lines on either side of a needle that needs company, below a sign of an output, and how many of them a log keeps."""
 
 Window = tuple[float | None, float | None]
 """Since and until, UTC seconds."""
@@ -42,13 +45,14 @@ class Probe(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """A line that holds a needle."""
+    """A line that holds a needle, or that is near one."""
 
     line: int
     offset: int
     text: bytes
-    """With the next line where the needle goes on there."""
+    """With the lines in which the needle goes on, and the one below them."""
     time: float | None
+    """Of a line near such a one, that one's."""
 
 
 class Sightings:
@@ -63,7 +67,7 @@ class Sightings:
         self.kept: dict[int, list[Seen]] = {}
         self.last: dict[int, tuple[int, float | None]] = {}
         """Line and time of each needle's last line."""
-        self.near: dict[int, bytes] = {}
+        self.near: dict[int, Seen] = {}
         """Lines around needles that do not say enough by themselves."""
         self.trouble = ""
         """Why the log was not read to its end."""
@@ -87,24 +91,34 @@ class Sightings:
                 number += chunk.count(b"\n", counted, start)
                 counted = start
                 line = _Line(chunk, start, end, number)
-            place, text = line.squeezed_place(behind), line.with_next
+            place, text, size = line.squeezed_place(behind), line.squeezed, line.size
             for needle, literal, offset in needles:
                 begin = place - offset
-                if not text.startswith(literal, begin) or not 0 <= begin < line.size or last.get(needle) is line:
+                if begin >= 0 and text.startswith(literal, begin):
+                    found: _Line | None = line
+                # it may go beyond this line: looked at only if the part of it here fits, as this is done very often
+                elif text[0] == literal[-begin] if begin < 0 else literal.startswith(text[begin:]):
+                    found = line.where_it_starts(literal, begin)
+                else:
                     continue
-                if always or _is_within(line.time, probe.window):
-                    last[needle] = line
-                    self._count(needle, line, begin + len(literal) > line.size, probe)
+                if not found or (needle in last and last[needle].start == found.start):
+                    continue
+                if always or _is_within(found.time, probe.window):
+                    last[needle] = found
+                    self._count(needle, found, line, found is not line or begin + len(literal) > size, probe)
         self.last.update({needle: (line.number, line.time) for needle, line in last.items()})
         self._pass(chunk, number - 1 + chunk.count(b"\n", counted))
 
-    def _count(self, needle: int, line: _Line, goes_on: bool, probe: Probe) -> None:
+    def _count(self, needle: int, line: _Line, last: _Line, spans_lines: bool, probe: Probe) -> None:
+        """Count a needle that starts in `line`, and of which an anchor stands in `last`."""
         count = self.counts[needle] = self.counts.get(needle, 0) + 1
         if count <= _FIRST or count & (count - 1) == 0:
-            seen = Seen(line.number, self.offset + line.start, line.text(goes_on), line.time)
-            self.kept.setdefault(needle, []).append(seen)
-            if count <= _FIRST and needle in probe.anchors.in_company and len(self.near) < _MOST_NEAR:
-                self.near.update(line.around())
+            text = line.chunk[line.start : last.end_below(_MOST_LINES - 1 if spans_lines else 1)]
+            self.kept.setdefault(needle, []).append(Seen(line.number, self.offset + line.start, text, line.time))
+            is_sign = needle in probe.needles.signs
+            if count <= _FIRST and (is_sign or needle in probe.anchors.in_company) and len(self.near) < _MOST_NEAR:
+                for number, start, text in line.around(OUTPUT if is_sign else NEAR):
+                    self.near[number] = Seen(number, self.offset + start, text, line.time)
         if needle in probe.needles.more and not line.clues_read and self._clue_lines < _MOST_CLUE_LINES:
             line.clues_read = True
             self._clue_lines += 1
@@ -130,7 +144,7 @@ class Sightings:
             self.counts[needle] = self.counts.get(needle, 0) + count
         self.last.update({needle: (line + self.lines, time) for needle, (line, time) in other.last.items()})
         if len(self.near) < _MOST_NEAR:
-            self.near.update({line + self.lines: text for line, text in other.near.items()})
+            self.near.update({n + self.lines: seen._replace(line=n + self.lines) for n, seen in other.near.items()})
         self.trouble = self.trouble or other.trouble
         for clue in other.clues.clues:
             self.clues.read(clue.text, clue.line + self.lines, clue.time)
@@ -144,44 +158,80 @@ class _Line:
 
     def __init__(self, chunk: bytes, start: int, end: int, number: int) -> None:
         self.chunk, self.start, self.end, self.number = chunk, start, end, number
-        squeezed = chunk[start:end].translate(_LOWER, WHITE)
-        self.size = len(squeezed)
-        self.with_next = squeezed + chunk[end : self._end_of_next()].translate(_LOWER, WHITE)
-        """Squeezed; the first `size` bytes are this line's."""
+        self.squeezed = chunk[start:end].translate(_LOWER, WHITE)
+        self.size = len(self.squeezed)
         self.clues_read = False
 
     def squeezed_place(self, place: int) -> int:
         """Where a place of the chunk is in the squeezed line."""
         return len(self.chunk[self.start : place].translate(_LOWER, WHITE))
 
-    def text(self, goes_on: bool) -> bytes:
-        """The line, with the next one if the literal goes on there."""
-        return self.chunk[self.start : self._end_of_next() if goes_on else self.end]
+    def where_it_starts(self, literal: bytes, begin: int) -> _Line | None:
+        """This line or one above it: where a literal starts that spans lines; None if it does not stand there."""
+        size = self.size
+        if self.squeezed[max(0, begin) : begin + len(literal)] != literal[max(0, -begin) : size - begin]:
+            return None
+        if begin + len(literal) > size and not self._below.startswith(literal[size - begin :]):
+            return None
+        return self._where_it_ends_with(literal[: max(0, -begin)])
 
-    def around(self) -> dict[int, bytes]:
-        """The lines near this one, by number."""
-        start, end = self.start, self.end
+    def _where_it_ends_with(self, head: bytes) -> _Line | None:
+        """The line above this one, or this one, from which on to this one's start there is just this."""
+        line: _Line | None = self
+        for _ in range(_MOST_LINES):
+            if not head or not line:
+                return line
+            line = line._above
+            share = min(len(head), line.size) if line else 0
+            if line and not line.squeezed.endswith(head[len(head) - share :]):
+                return None
+            head = head[: len(head) - share]
+        return None
+
+    @cached_property
+    def _below(self) -> bytes:
+        """The lines in which a literal may go on, squeezed."""
+        return self.chunk[self.end : self.end_below(_MOST_LINES - 1)].translate(_LOWER, WHITE)
+
+    @cached_property
+    def _above(self) -> _Line | None:
+        if self.chunk[self.start - 1 : self.start] != b"\n":
+            return None
+        start, end = _bounds(self.chunk, self.start - 1)
+        return _Line(self.chunk, start, end, self.number - 1)
+
+    def around(self, below: int) -> Iterator[tuple[int, int, bytes]]:
+        """The lines near this one, so many of those below: number, place, text."""
+        start = self.start
         for _ in range(NEAR):
             start = self.chunk.rfind(b"\n", 0, max(0, start - 1)) + 1
-            end = self.chunk.find(b"\n", end + 1)
+        number = self.number - self.chunk.count(b"\n", start, self.start)
+        while start < len(self.chunk) and number <= self.number + below:
+            end = self.chunk.find(b"\n", start)
             end = len(self.chunk) if end < 0 else end
-        first = self.number - self.chunk.count(b"\n", start, self.start)
-        return {first + n: text[:MAX_LINE] for n, text in enumerate(self.chunk[start:end].split(b"\n"))}
+            yield number, start, self.chunk[start : min(end, start + MAX_LINE)]
+            number, start = number + 1, end + 1
 
     @cached_property
     def time(self) -> float | None:
         """UTC seconds that the line tells, or one of those above it."""
         start, end = self.start, self.end
-        for _ in range(_STAMP_ABOVE):
+        is_row_of_a_table = self.squeezed.startswith((b"|", b"+"))
+        for _ in range(OUTPUT if is_row_of_a_table else _STAMP_ABOVE):
             time = read_time(self.chunk[start : min(end, start + 400)].decode("utf-8", "replace"))
             if time is not None or start == 0:
                 return time
             start, end = self.chunk.rfind(b"\n", 0, start - 1) + 1, start - 1
         return None
 
-    def _end_of_next(self) -> int:
-        end = self.chunk.find(b"\n", self.end + 1)
-        return min(len(self.chunk) if end < 0 else end, self.end + MAX_LINE // 2)
+    def end_below(self, lines: int) -> int:
+        """Where the last of so many lines below ends, or the part of them that may matter."""
+        end = self.end
+        for _ in range(lines):
+            end = self.chunk.find(b"\n", end + 1)
+            if end < 0:
+                return min(len(self.chunk), self.end + MAX_LINE // 2)
+        return min(end, self.end + MAX_LINE // 2)
 
 
 def _bounds(chunk: bytes, place: int) -> tuple[int, int]:

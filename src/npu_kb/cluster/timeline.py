@@ -165,7 +165,8 @@ def _concerns(party: Party, suspect: Party) -> bool:
     if party.rank is not None and suspect.rank is not None:
         return party.rank == suspect.rank
     same_device = party.device is None or suspect.device is None or party.device == suspect.device
-    return bool(party.host) and party.host == suspect.host and same_device
+    same_process = party.pid is None or suspect.pid is None or party.pid == suspect.pid
+    return bool(party.host) and party.host == suspect.host and same_device and same_process
 
 
 def _of_suspect(suspect: Suspect, hint: Event | None) -> Fault:

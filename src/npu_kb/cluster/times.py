@@ -30,8 +30,19 @@ _FORMS = [
 ]  # fmt: skip
 
 
-def read_time(text: str, now: float | None = None) -> float | None:
-    """UTC seconds of the first time stamp in a line; None if there is none, or only the time since the host's start.
+class Moment(float):
+    """UTC seconds of a time stamp, with the zone that it names (seconds east of UTC; None: none, and read as UTC)."""
+
+    def __new__(cls, seconds: float, zone: int | None = None) -> Moment:
+        moment = super().__new__(cls, seconds)
+        moment.zone = zone
+        return moment
+
+    zone: int | None
+
+
+def read_time(text: str, now: float | None = None) -> Moment | None:
+    """The first time stamp in a line; None if there is none, or only the time since the host's start.
 
     A stamp without a zone is read as UTC. One without a year is taken to be of the last twelve months before `now`
     (UTC seconds; default: this moment), with a day's grace for clocks that differ.
@@ -42,13 +53,14 @@ def read_time(text: str, now: float | None = None) -> float | None:
     part = {name: found[group] for name, group in _groups()[str(found.lastgroup)]}
     fraction = float(f"0.{part.get('f') or ''}{part.get('u') or ''}0")
     if part.get("e"):
-        return int(part["e"]) + fraction
+        return Moment(int(part["e"]) + fraction, 0)
     month, day = _month(part["mo"]), int(part["d"])
     if not (1 <= month <= 12 and 1 <= day <= 31):
         return None
     clock = (int(part["h"]), int(part["mi"]), int(part["s"]))
     seconds = _seconds(part.get("y"), month, day, clock, time.time() if now is None else now)
-    return seconds + fraction - zone_seconds(part.get("z"))
+    zone = zone_seconds(part["z"]) if part.get("z") else None
+    return Moment(seconds + fraction - (zone or 0), zone)
 
 
 def _seconds(year: str | None, month: int, day: int, clock: tuple[int, int, int], now: float) -> int:
@@ -59,9 +71,9 @@ def _seconds(year: str | None, month: int, day: int, clock: tuple[int, int, int]
     return seconds if seconds <= now + _DAY else timegm((this_year - 1, month, day, *clock))
 
 
-def zone_seconds(zone: str | None) -> int:
-    """Seconds east of UTC of `Z`, `+0800` or `+08:00`; 0 without a zone."""
-    if not zone or zone == "Z":
+def zone_seconds(zone: str) -> int:
+    """Seconds east of UTC of `Z`, `+0800` or `+08:00`."""
+    if zone == "Z":
         return 0
     digits = zone[1:].replace(":", "")
     east = int(digits[:2]) * 3_600 + int(digits[2:]) * 60

@@ -41,7 +41,8 @@ class Told(NamedTuple):
 class Watch:
     """Follows the logs at and below some paths.
 
-    What stands in them already is passed over unless `from_start`. NpuKbError if a path cannot be read or followed.
+    What stands in them already is passed over unless `from_start`. A path that is not there yet is waited for if its
+    folder is. NpuKbError if a path cannot be read or followed.
     """
 
     def __init__(
@@ -55,7 +56,9 @@ class Watch:
         for path in paths:
             if path == "-" or (os.path.exists(path) and not _may_grow(path)):
                 raise NpuKbError(f"{path}: cannot be followed; write it to a file (... | tee FILE), and give that")
-        plan, _ = plan_for(paths, overlays, globs, engine=engine)
+        self.awaited = [path for path in paths if _is_awaited(path)]
+        """Paths that are not there yet."""
+        plan, _ = plan_for([path for path in paths if path not in self.awaited], overlays, globs, engine=engine)
         self._scanner = Scanner(plan)
         self._paths, self._globs = paths, globs
         self._logs: dict[_Identity, GrowingLog] = {}
@@ -92,7 +95,7 @@ class Watch:
         for identity, file in files.items():
             log = self._logs.setdefault(identity, GrowingLog())
             log.path = file.path
-            is_new = file.size != log.looked_at
+            is_new = file.size != log.looked_at or file.changed != log.changed
             if is_new:
                 log.grew, log.is_ended = now, False
             is_at_rest = not log.is_ended and log.offset < file.size and now - log.grew >= patience
@@ -128,7 +131,7 @@ class Watch:
             if file.size < log.offset or not log.is_the_same(stream):
                 log.begin_anew()
                 self._remembered.pop(file.identity, None)
-            log.looked_at = file.size
+            log.looked_at, log.changed = file.size, file.changed
             nothing = Sightings(file.name, log.offset, log.lines), log.offset
             seen, since = self._remembered.pop(file.identity, nothing)
             seen.source = file.name
@@ -164,6 +167,10 @@ class Watch:
                     above = log.lines_passed_over(stream)
                     row = row._replace(line=row.line + above, last_line=row.last_line + above)
                     yield Told(row, entry.get("title", {}))
+
+
+def _is_awaited(path: str) -> bool:
+    return not os.path.exists(path) and os.path.isdir(os.path.dirname(path.rstrip("/")) or ".")
 
 
 def _may_grow(path: str) -> bool:

@@ -12,7 +12,7 @@ from npu_kb.cluster.observation import Clue
 
 
 class Party(NamedTuple):
-    """Who does or suffers something: a rank, or where none is known a device or a whole host."""
+    """Who does or suffers something: a rank, or where none is known a device, a process or a whole host."""
 
     host: str
     device: int | None = None
@@ -21,15 +21,15 @@ class Party(NamedTuple):
 
     @property
     def name(self) -> str:
-        """`rank 3`, `node7 device 3` or `node7`."""
-        if self.rank is not None:
-            return f"rank {self.rank}"
-        return " ".join(part for part in (self.host, "" if self.device is None else f"device {self.device}") if part)
+        """`rank 3`, `node7 device 3`, `node7 process 1234` or `node7`."""
+        known = (("rank", self.rank), ("device", self.device), ("process", self.pid))
+        of_host = next((f"{kind} {number}" for kind, number in known if number is not None), "")
+        return of_host if self.rank is not None else f"{self.host} {of_host}".strip()
 
     @property
     def without_process(self) -> Party:
-        """The same whatever its process is: a rank may have had several."""
-        return self._replace(pid=None)
+        """The same whatever its process is: a rank or a device may have had several."""
+        return self if self.rank is None and self.device is None else self._replace(pid=None)
 
 
 _RANK_WORDS = re.compile(r"^\[rank(\d+)\]|\[Rank (\d+)\]|RankID:(\d+)\)")
@@ -64,7 +64,7 @@ class Who:
         self._share_ranks()
         self.logged = {party.rank for party in self.parties.values() if party.rank is not None}
         """The ranks of which there are logs."""
-        self._pids = {(p.host, p.pid): p for p in self.parties.values() if p.pid is not None and p.rank is not None}
+        self._pids = {(p.host, p.pid): p for p in self.parties.values() if p.pid is not None}
 
     def role(self, source: str) -> str:
         """worker, device, host, scheduler, mindie, vllm, or nothing."""
@@ -79,7 +79,7 @@ class Who:
             return self.rank(int(found[1] or found[2] or found[3]))
         if found := _KILLED.search(text):
             return self._pids.get((party.host, int(found[1])), party)
-        if party.device is None and (found := _DEVICE_WORDS.search(text)):
+        if party.device is None and party.pid is None and (found := _DEVICE_WORDS.search(text)):
             return self.at(party.host, int(found[1]))
         return party
 
@@ -142,10 +142,14 @@ class Who:
         return max([*sizes, *(rank + 1 for rank in self.ranks)], default=0)
 
     def _share_ranks(self) -> None:
-        """Give the sources of a process or device whose rank another source tells that rank."""
-        processes = {(p.host, p.pid or 0): p.rank for p in self.parties.values() if p.pid and p.rank is not None}
+        """Give the sources of a process or device whose rank or device another source tells those."""
+        processes = [party for party in self.parties.values() if party.pid]
+        ranks = {(party.host, party.pid): party.rank for party in processes if party.rank is not None}
+        devices = {(party.host, party.pid): party.device for party in processes if party.device is not None}
         for source, party in self.parties.items():
-            rank = party.rank if party.rank is not None else processes.get((party.host, party.pid or 0))
+            rank = party.rank if party.rank is not None else ranks.get((party.host, party.pid))
+            if party.device is None:
+                party = self.parties[source] = party._replace(device=devices.get((party.host, party.pid)))
             if rank is None and party.device is not None and (known := self._at.get((party.host, party.device))):
                 rank = known.rank
             if rank is not None:

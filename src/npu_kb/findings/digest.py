@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from typing import Any
 from zlib import crc32
 
 from npu_kb.diagnosis.model import Diagnosis
@@ -32,13 +33,31 @@ def digest(diagnosis: Diagnosis, names: list[str]) -> dict[str, str | None]:
     """The columns of the table `diagnoses`, without its time, for an answer to the files `names`."""
     codes = dict.fromkeys(f"{row['family']}:{row['code']}" for row in diagnosis.codes[:_MOST_CODES])
     return {
-        "sources": json.dumps([label(name) for name in names[:_MOST_SOURCES] or ["-"]]),
+        "sources": _labels(names),
         "matches": json.dumps([{"id": match.entry["id"], "verdict": match.verdict} for match in diagnosis.matches]),
         "codes": json.dumps(list(codes)),
         "versions": json.dumps({name: value[:_VERSION_CHARS] for name, value in diagnosis.versions.items()}),
         "paste": None if diagnosis.claims else redacted_paste(diagnosis.log),
         "checksum": checksum(diagnosis.log),
     }
+
+
+def story_digest(story: dict[str, Any], names: list[str]) -> dict[str, str | None]:
+    """The same for a cluster document: its faults, the first one first."""
+    faults = [{"id": fault["entry"], "verdict": fault["verdict"]} for fault in story["faults"] if fault["entry"]]
+    told = json.dumps([[fault["entry"], fault["time"], fault["parties"]] for fault in story["faults"]])
+    return {
+        "sources": _labels(names),
+        "matches": json.dumps(faults),
+        "codes": "[]",
+        "versions": "{}",
+        "paste": None,
+        "checksum": f"{story['sources']['bytes']}-{crc32(told.encode()):08x}",
+    }
+
+
+def _labels(names: list[str]) -> str:
+    return json.dumps([label(name) for name in names[:_MOST_SOURCES] or ["-"]])
 
 
 def checksum(log: LogText) -> str:

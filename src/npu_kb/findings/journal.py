@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import sqlite3
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from npu_kb import locations
 from npu_kb.diagnosis.model import Diagnosis, Reports
@@ -38,13 +39,22 @@ class Journal:
 
     def keep(self, diagnosis: Diagnosis, names: list[str]) -> int | None:
         """Write a diagnosis of the files `names` down; its number, or None if it is not kept."""
+        from npu_kb.findings.digest import digest
+
+        return self._keep(lambda: digest(diagnosis, names))
+
+    def keep_story(self, story: dict[str, Any], names: list[str]) -> int | None:
+        """The same for a cluster document of the logs in `names`."""
+        from npu_kb.findings.digest import story_digest
+
+        return self._keep(lambda: story_digest(story, names))
+
+    def _keep(self, columns: Callable[[], dict[str, str | None]]) -> int | None:
         if self._path is None:
             return None
         with self._harmless():
-            from npu_kb.findings.digest import digest
-
             self._connection = self._connection or _connected(self._path)
-            number = _insert(self._connection, {"time": schema.now(), **digest(diagnosis, names)})
+            number = _insert(self._connection, {"time": schema.now(), **columns()})
             if number % _FOLDED_EVERY == 0:
                 self._connection.close()
                 self._connection = None

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
+from npu_kb.intake.pipes import is_pipe, told_if_it_waits
 from npu_kb.intake.tree import LogFile, Skipped, log_files, why_not
 from npu_kb.intake.unpack import PIECE, Budget, Stretch, Unreadable, damaged, metered, unpacked
 
@@ -73,8 +74,8 @@ def _opened(path: str) -> io.BufferedReader:
     """A file that is regular or a pipe, whatever else it was when it was listed."""
     if path == "-":
         return cast(io.BufferedReader, os.fdopen(os.dup(0), "rb", PIECE))
-    pipe = stat.S_ISFIFO(os.stat(path).st_mode)
-    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | (0 if pipe else os.O_NONBLOCK))
+    with told_if_it_waits(path):
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | (0 if is_pipe(path) else os.O_NONBLOCK))
     mode = os.fstat(handle).st_mode
     if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)):
         os.close(handle)

@@ -46,6 +46,24 @@ _OUTPUTS: list[tuple[str, tuple[str, ...]]] = [
 ]  # fmt: skip
 """Module of `outputs`, and lower-case words one of which stands in every text that it reads."""
 
+_SIGNS: list[tuple[str, tuple[str, ...]]] = [
+    ("npu.health", ("| {value}", "NPU ID", "Overall Health")),
+    ("npu.", ("Power(W) Temp(C)", "NPU ID", "NpuID(Idx)", "Overall Health")),
+    ("hccn.", ("hccn_tool", "link status", "net health", "link up count", "tls switch", "packets transmitted")),
+    ("host.memlock_kb", ("max locked memory", "ulimit -l")),
+    ("host.nofile", ("open files", "ulimit -n")),
+    ("host.max_map_count", ("max_map_count",)),
+    ("host.disk_", ("Mounted on", "挂载点")),
+    ("host.hugepages_", ("HugePages_Total",)),
+]
+"""How names of facts begin, and texts one of which stands in or above the line that tells such a fact."""
+
+
+def signs_of(name: str, value: object = None) -> list[str]:
+    """Texts that lead to the facts of a name (where it is known, to those of a value); none if no log tells them."""
+    signs = next((signs for start, signs in _SIGNS if name.startswith(start)), ())
+    return [sign.format(value=value) for sign in signs if value is not None or "{value}" not in sign]
+
 
 def read_facts(lines: list[Line]) -> list[Fact]:
     """All facts of a log, in the order of its lines."""

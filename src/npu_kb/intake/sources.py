@@ -69,8 +69,11 @@ def _read_one(name: str, interest: Interest, warn: Callable[[str], None]) -> lis
             raise NpuKbError("standard input is closed; give a file, or paste into it")
         return read_stream(sys.stdin.buffer, "-", interest)
     from npu_kb.intake.archives import HEAD, kind_of
+    from npu_kb.intake.pipes import told_if_it_waits
 
-    with open(name, "rb") as stream:
+    with told_if_it_waits(name):
+        stream = open(name, "rb")  # noqa: SIM115
+    with stream:
         if not kind_of(stream.peek(HEAD)[:HEAD]):
             return read_stream(stream, name, interest)
     return _read_members(name, interest, warn)

@@ -10,6 +10,8 @@ from npu_kb.render.text import VERDICT_NAMES, choose, clipped, filled, width_of
 
 _MOST_ROWS = 8
 _MOST_FAULTS = 4
+_NARROWEST, _WIDEST = 12, 40
+"""Columns for the names of a timeline."""
 _LEAST_TITLE = 20
 """Columns; with less room the title of an entry is left out, never a part of its id."""
 _TEXTS = {
@@ -198,11 +200,13 @@ def _ranks(page: Page, document: dict[str, Any]) -> None:
 
 def timeline_text(document: dict[str, Any], page: Page, by: str) -> str:
     """The first event of each rank, host or device: one line each, in the order of time."""
-    for event in first_events(document, by):
+    events = first_events(document, by)
+    widest = min(_WIDEST, max([_NARROWEST, *(width_of(event["group"]) for event in events)]))
+    for event in events:
         more = f" (+{event['more']})" if event["more"] else ""
         part = _PARTS_ZH.get(event["part"], event["part"]) if page.lang == "zh" else event["part"]
         part += " " * (9 - width_of(part))
-        row = f"{event['time_text'] or '-':<23}  {event['group']:<12}  {part}  {event['entry']}{more}"
+        row = f"{event['time_text'] or '-':<23}  {event['group']:<{widest}}  {part}  {event['entry']}{more}"
         page.row(row)
     return page.text()
 
