@@ -130,6 +130,12 @@ def test_who_searches_for_program_text_gets_its_line_first(run: Run, write_rows:
     assert ids == ["test-driver.some-failing-text-of-the-driver", "known-entry"]
 
 
+def test_a_line_stands_behind_an_entry_that_fits_as_well(run: Run, write_rows: Write) -> None:
+    write_rows(("some failing text", "The same words"), ("frobnicator said: some failing text", "Some of its words"))
+    ids = [r["id"] for r in json.loads(run("search", "--format", "json", "failing text")[1])["results"]]
+    assert ids == ["known-entry", "test-driver.some-failing-text", "test-driver.frobnicator-said-some-failing-text"]
+
+
 def test_a_scan_finds_lines_too(run: Run, write_rows: Write, tmp_path: Path) -> None:
     write_rows(("page table is gone", "A page table was freed too early"))
     log = tmp_path / "plog" / "plog-7_20260101.log"
