@@ -91,6 +91,26 @@ def test_of_several_lines_one_is_claimed(run: Run, write_rows: Write) -> None:
     assert [match["verdict"] for match in json.loads(out)["matches"]] == ["likely", "possible"]
 
 
+SCHEDULER = HEAD.replace("layer: driver\ntopic: driver-install", "layer: system\ntopic: kubernetes")
+
+
+def test_an_independent_fault_of_the_host_is_claimed_too(run: Run, write_rows: Write) -> None:
+    write_rows(("page table is gone", "One"))
+    write_rows(("no node fits this pod", "Two"), ("no node is left", "Three"), head=SCHEDULER, name="scheduler")
+
+    def claims(log: str) -> list[str]:
+        matches = json.loads(run("why", "--format", "json", "-", stdin=log)[1])["matches"]
+        return [match["id"] for match in matches if match["verdict"] == "likely"]
+
+    both = "no node fits this pod\nno node is left\n"
+    assert claims(both + "some failing text\n") == ["known-entry", "scheduler.no-node-fits-this-pod"]
+    assert set(claims(both + "page table is gone\n")) == {
+        "test-driver.page-table-is-gone", "scheduler.no-node-fits-this-pod",
+    }  # fmt: skip
+    out = run("why", "-", stdin=both + "some failing text\n")[1]
+    assert "npu-kb show scheduler.no-node-fits-this-pod" in out.partition("Another, independent fault")[2]
+
+
 def test_a_wrapper_is_only_suggested(run: Run, write_rows: Write) -> None:
     write_rows(("stage of the job ended badly", "A stage failed", ", wrapper: true"))
     assert first(run, "stage of the job ended badly\n") == ("test-driver.stage-of-the-job-ended-badly", "possible")
