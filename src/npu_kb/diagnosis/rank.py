@@ -100,10 +100,8 @@ def with_excuses(matches: list[Match]) -> list[Match]:
     faults = [case for case in cases if case.entry["severity"] != "benign"]
 
     def is_excused(match: Match) -> bool:
-        stands_alone = _is_of_host(match) and _stands_alone(match, faults)
-        return (bool(faults) and _is_line(match) and not stands_alone) or any(
-            _excuses(benign, match) for benign in excuses
-        )
+        stands_alone = not faults or (_is_of_host(match) and _stands_alone(match, faults))
+        return (_is_line(match) and not stands_alone) or any(_excuses(benign, match) for benign in excuses)
 
     return [
         _as(match, "possible") if is_excused(match) else match
