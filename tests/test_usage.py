@@ -7,12 +7,30 @@ from pathlib import Path
 
 import pytest
 
+from npu_kb.cli import COMMANDS, IN_CHINESE
+from npu_kb.render.text import width_of
+
 Run = Callable[..., tuple[int, str, str]]
 
 
 def test_without_arguments_the_help_is_printed(run: Run) -> None:
     status, out, err = run()
     assert (status, out, err.startswith("usage: npu-kb")) == (2, "", True)
+
+
+def test_help_names_each_command_in_the_language_of_answers(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert all(summary in run("--help")[1] for _, summary in COMMANDS.values())
+    assert IN_CHINESE["why"] in run("why", "--lang=zh", "--help")[1]
+    monkeypatch.setenv("LANG", "zh_CN.UTF-8")
+    assert IN_CHINESE["why"] in run("why", "-h")[1]
+    for out in (run("--help")[1], run()[2]):
+        assert all(IN_CHINESE[name] in out for name in COMMANDS) and "命令:" in out
+        assert all(width_of(line) <= 100 for line in out.splitlines())
+
+
+def test_help_is_there_for_whoever_has_broken_the_settings(run: Run, own_home: Path) -> None:
+    (own_home / "config.toml").write_text("lang = 7")
+    assert run("--help")[0] == 0
 
 
 def test_a_mistyped_command_is_answered_with_the_likeliest_one(run: Run) -> None:
