@@ -68,7 +68,7 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, sha
 
         data = stdin.encode() if isinstance(stdin, str) else stdin
         monkeypatch.setenv("NPU_KB_CACHE", str(shared_cache))
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(data))))
         try:
             status = main(list(arguments))
         except SystemExit as stop:

@@ -244,8 +244,33 @@ def test_a_zip_whose_end_is_missing_is_read_up_to_its_cut(
     status, out, err = run("why", str(path))
     assert status == 0 and "cann-environment-not-loaded" in out
     assert f"{path}: not read, or not to its end: zip cut off" in err
+    status, out, err = run("why", "-", stdin=path.read_bytes())
+    assert status == 0 and "cann-environment-not-loaded" in out and "-!a.log line 1" in out
+    assert "-: not read, or not to its end: zip cut off" in err
     path.write_bytes(data[: data.index(b"PK\x01\x02") + 10])
     assert set(contents(path)) == {f"{path}{name}" for name in ("", "!a.log", "!b.log.gz", "!c.log", "!d.log")}
+
+
+@pytest.mark.parametrize("before", [b"#!/bin/sh\nexec unzip $0\n", b"\x7fELF" + b"\0" * 5_000, LINE])
+@pytest.mark.parametrize("comment", [b"", b"kept before the restart"])
+def test_a_zip_behind_something_else_is_read_like_any(tmp_path: Path, before: bytes, comment: bytes) -> None:
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w") as archive:
+        archive.writestr("rank0/a.log", LINE)
+        archive.comment = comment
+    (tmp_path / "logs.run").write_bytes(before + target.getvalue())
+    assert contents(tmp_path) == {"logs.run!rank0/a.log": LINE.decode()}
+
+
+def test_a_log_that_speaks_of_the_end_of_a_zip_is_a_log(tmp_path: Path) -> None:
+    (tmp_path / "a.log").write_bytes(LINE + b"bad record PK\x05\x06 in job.zip, at the very end of the file\n")
+    assert set(contents(tmp_path)) == {"a.log"}
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lambda data: tar_of({"a.log": data}), lambda d: zip_of({"a.log": d})])
+def test_a_packed_log_on_standard_input_is_unpacked(run: Callable[..., tuple[int, str, str]], pack: Any) -> None:
+    status, out, err = run("why", "-", stdin=pack(LINE))
+    assert (status, err) == (0, "") and "cann-environment-not-loaded" in out
 
 
 def read_as_far(log: Log | Skipped) -> str:

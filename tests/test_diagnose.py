@@ -228,3 +228,17 @@ def test_every_literal_that_stands_in_a_text_is_found(
     for _ in range(30 if often else 1):
         found = finder.found_in(text)
     assert found == [number for number, literal in enumerate(literals) if literal in text]
+
+
+@pytest.mark.parametrize(
+    ("line", "suggested"),
+    [
+        ("ImportError: libhccl.so can not open the shared object file", {"cann-environment-not-loaded"}),
+        ("ERROR: an attention mask of that shape did not fit", {"op-attention-mask-shape-unsupported"}),
+        ("ERROR: the zookeeper lost its quorum", set()),
+        ("FATAL: the almanac of meteorology was closed by its reader", set()),
+    ],
+)
+def test_only_what_is_near_is_suggested(knowledge: Knowledge, line: str, suggested: set[str]) -> None:
+    found = {match.entry["id"] for match in diagnose(line, knowledge).matches}
+    assert suggested <= found and bool(found) == bool(suggested)

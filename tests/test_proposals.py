@@ -91,7 +91,9 @@ def test_evidence_is_a_line_that_tells_alone() -> None:
 
 def test_what_a_block_hits_is_told() -> None:
     known = [Known("other-entry", LogText.of("the gizmo table is exhausted on npu 9"), False)]
-    assert propose(["RuntimeError: the gizmo table is exhausted on npu 3"], known)[0].entries == ["other-entry"]
+    excerpt = ["RuntimeError: the gizmo table is exhausted on npu 3"]
+    proposal = propose(excerpt, known)[0]
+    assert (proposal.entries, proposal.is_general, propose(excerpt, [])[0].is_general) == (["other-entry"], True, False)
 
 
 def test_nothing_is_proposed_of_a_wrapper() -> None:

@@ -34,3 +34,9 @@ def test_console_blocks_show_what_the_commands_print(run: Run, monkeypatch: pyte
         path.write_text(expected, "utf-8")
     assert BLOCK.search(text), f"{name} shows no output"
     assert text == expected, "run: UPDATE_README=1 python -m pytest tests/test_readme.py"
+
+
+@pytest.mark.parametrize("name", ["README.md", "README.zh.md"])
+def test_the_checklists_that_are_named_exist(run: Run, name: str) -> None:
+    named = set(re.findall(r"npu-kb checklist ([a-z-]+)", (ROOT / name).read_text("utf-8")))
+    assert "keep-the-scene" in named and all(run("checklist", checklist)[0] == 0 for checklist in named)

@@ -275,6 +275,23 @@ def test_a_text_of_a_good_log_is_never_taken(run: Run, overlay: Path) -> None:
     assert written(overlay) == []
 
 
+@pytest.mark.parametrize(
+    ("line", "proves"),
+    [
+        ("RuntimeError: frob pool on npu:3 cannot grow beyond 4096 pages", "likely"),
+        ("RuntimeError: An unexpected error occurred while running the model", "possible"),
+        ("ERROR: worker process exited with code 1", "possible"),
+        ("KeyError: 'frob_size'", "possible"),
+        ("AttributeError: 'NoneType' object has no attribute 'frob'", "possible"),
+    ],
+)
+def test_what_other_faults_print_too_is_no_claim(run: Run, overlay: Path, line: str, proves: str) -> None:
+    said = [*options(), "--yes", "--dry-run", "--kb", str(overlay)]
+    out = run("record", "-", *said, stdin=line)[1]
+    assert f"proves: {proves}\n" in out and ("other faults print it too" in out) == (proves == "possible")
+    assert "proves: certain\n" in run("record", "-", *said, "--proves", "certain", stdin=line)[1]
+
+
 def test_the_proposal_that_is_picked_recognises_it(run: Run, overlay: Path) -> None:
     log = "RuntimeError: frob pool cannot grow\nERROR: HCCL gizmo table of the bridge is exhausted\n"
     run("record", "-", "--kb", str(overlay), *options(), "--pick", "1,2", "--proves", "certain", stdin=log)

@@ -98,6 +98,8 @@ def test_a_selection_lists_the_codes_of_its_entries_only(run: Run) -> None:
     ("arguments", "message"),
     [
         (["--topic", "no-such"], "'no-such' is no topic; there are: "),
+        (["--topic", "hccl"], "is no topic; did you mean hccl-init, hccl-link, hccl-mismatch, hccl-timeout?\n"),
+        (["--topic", "kubernets"], "is no topic; did you mean kubernetes?\n"),
         (["--layer", "no-such"], "'no-such' is no layer; there are: "),
         (["--version", "kann=8"], "'kann' is no component; there are: "),
         (["--version", "cann=new"], "'new' is no version; write it as in cann=8.1.RC1"),

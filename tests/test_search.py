@@ -115,6 +115,7 @@ def test_the_right_entry_comes_first(index: SearchIndex, query: str, expected: s
         ("version mismatch", {"driver-firmware-mismatch"}),
         ("掉卡", {"npu-missing-from-pcie"}),
         ("device lost", {"npu-missing-from-pcie"}),
+        ("温度过高", {"npu-over-temperature"}),
     ],
 )
 def test_the_commonest_words_find_the_general_entries(knowledge: Knowledge, query: str, general: set[str]) -> None:

@@ -91,6 +91,26 @@ def test_of_several_lines_one_is_claimed(run: Run, write_rows: Write) -> None:
     assert [match["verdict"] for match in json.loads(out)["matches"]] == ["likely", "possible"]
 
 
+SCHEDULER = HEAD.replace("layer: driver\ntopic: driver-install", "layer: system\ntopic: kubernetes")
+
+
+def test_an_independent_fault_of_the_host_is_claimed_too(run: Run, write_rows: Write) -> None:
+    write_rows(("page table is gone", "One"))
+    write_rows(("no node fits this pod", "Two"), ("no node is left", "Three"), head=SCHEDULER, name="scheduler")
+
+    def claims(log: str) -> list[str]:
+        matches = json.loads(run("why", "--format", "json", "-", stdin=log)[1])["matches"]
+        return [match["id"] for match in matches if match["verdict"] == "likely"]
+
+    both = "no node fits this pod\nno node is left\n"
+    assert claims(both + "some failing text\n") == ["known-entry", "scheduler.no-node-fits-this-pod"]
+    assert set(claims(both + "page table is gone\n")) == {
+        "test-driver.page-table-is-gone", "scheduler.no-node-fits-this-pod",
+    }  # fmt: skip
+    out = run("why", "-", stdin=both + "some failing text\n")[1]
+    assert "npu-kb show scheduler.no-node-fits-this-pod" in out.partition("Another, independent fault")[2]
+
+
 def test_a_wrapper_is_only_suggested(run: Run, write_rows: Write) -> None:
     write_rows(("stage of the job ended badly", "A stage failed", ", wrapper: true"))
     assert first(run, "stage of the job ended badly\n") == ("test-driver.stage-of-the-job-ended-badly", "possible")
@@ -134,6 +154,12 @@ def test_who_searches_for_program_text_gets_its_line_first(run: Run, write_rows:
     write_rows(("some failing text of the driver", "A page table was freed too early"))
     ids = [r["id"] for r in json.loads(run("search", "--format", "json", "failing text of the")[1])["results"]]
     assert ids == ["test-driver.some-failing-text-of-the-driver", "known-entry"]
+
+
+def test_a_line_stands_behind_an_entry_that_fits_as_well(run: Run, write_rows: Write) -> None:
+    write_rows(("some failing text", "The same words"), ("frobnicator said: some failing text", "Some of its words"))
+    ids = [r["id"] for r in json.loads(run("search", "--format", "json", "failing text")[1])["results"]]
+    assert ids == ["known-entry", "test-driver.some-failing-text", "test-driver.frobnicator-said-some-failing-text"]
 
 
 def test_a_scan_finds_lines_too(run: Run, write_rows: Write, tmp_path: Path) -> None:

@@ -1,9 +1,14 @@
-"""The command line without a command, and with a mistyped one."""
+"""The command line as one first meets it: without a command, mistyped, and an entry shown."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+
+import pytest
+
+from npu_kb.cli import COMMANDS, IN_CHINESE
+from npu_kb.render.text import width_of
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -11,6 +16,21 @@ Run = Callable[..., tuple[int, str, str]]
 def test_without_arguments_the_help_is_printed(run: Run) -> None:
     status, out, err = run()
     assert (status, out, err.startswith("usage: npu-kb")) == (2, "", True)
+
+
+def test_help_names_each_command_in_the_language_of_answers(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert all(summary in run("--help")[1] for _, summary in COMMANDS.values())
+    assert IN_CHINESE["why"] in run("why", "--lang=zh", "--help")[1]
+    monkeypatch.setenv("LANG", "zh_CN.UTF-8")
+    assert IN_CHINESE["why"] in run("why", "-h")[1]
+    for out in (run("--help")[1], run()[2]):
+        assert all(IN_CHINESE[name] in out for name in COMMANDS) and "命令:" in out
+        assert all(width_of(line) <= 100 for line in out.splitlines())
+
+
+def test_help_is_there_for_whoever_has_broken_the_settings(run: Run, own_home: Path) -> None:
+    (own_home / "config.toml").write_text("lang = 7")
+    assert run("--help")[0] == 0
 
 
 def test_a_mistyped_command_is_answered_with_the_likeliest_one(run: Run) -> None:
@@ -27,3 +47,38 @@ def test_a_saved_snapshot_is_named(run: Run, tmp_path: Path) -> None:
 
 def test_a_runtime_code_has_the_entries_of_the_code_it_becomes(run: Run) -> None:
     assert "device-memory-allocation-refused-by-driver" in run("explain", "0x7020016")[1]
+
+
+CONDITIONS = """\
+- text: [first words, second words]
+  any: [either, or this]
+  none: [never this]
+  within: 20
+- code: {family: acl, value: "507018"}
+  fact: {name: npu.temperature_c, above: 85}
+"""
+
+
+@pytest.mark.parametrize(
+    ("lang", "expected"),
+    [
+        ("en", ["any one of these:", "- first words", "and second words", "and one of:", "either", "or this",
+                "and none of:", "never this", "all within 20 lines of each other",
+                "- code 507018 (acl)", "and npu.temperature_c > 85"]),
+        ("zh", ["满足任意一组即可：", "- first words", "且 second words", "且 以下至少出现一条：", "either", "or this",
+                "且 以下均不出现：", "never this", "以上相距不超过 20 行",
+                "- 错误码 507018（acl）", "且 npu.temperature_c > 85"]),
+    ],
+)  # fmt: skip
+def test_show_says_how_conditions_are_joined(
+    run: Run, own_kb: Path, write_entry: Callable[..., Path], lang: str, expected: list[str]
+) -> None:
+    write_entry("several-ways", match=CONDITIONS)
+    _, out, _ = run("show", "several-ways", "--lang", lang)
+    conditions = out.partition("Recognised by" if lang == "en" else "匹配条件")[2]
+    assert [line.strip() for line in conditions.splitlines() if line.strip()][: len(expected)] == expected
+
+
+def test_show_of_a_single_condition_joins_nothing(run: Run, own_kb: Path, write_entry: Callable[..., Path]) -> None:
+    write_entry("one-way", match="- text: only these words")
+    assert "Recognised by only these words\n" in run("show", "one-way")[1]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 from textual.pilot import Pilot
-from textual.widgets import Input
+from textual.widgets import Input, SelectionList
 
 from npu_kb import Knowledge, locations
 from npu_kb.tui.app import KnowledgeApp
@@ -135,3 +135,17 @@ def test_without_a_log_the_screen_says_what_to_do_and_offers_nothing_to_save(dri
         assert pilot.app.current_mode == "diagnose"
 
     drive(script)
+
+
+def test_a_text_that_other_faults_print_too_is_marked(drive, settle, own_kb: Path, tmp_path: Path) -> None:
+    log = tmp_path / "train.log"
+    log.write_text("ERROR: worker process exited with code 1\n")
+
+    async def script(pilot: Pilot[None]) -> None:
+        pilot.app.screen.query_one("#log").focus()
+        await pilot.press("home", "v", "v", "r")
+        await settle(pilot)
+        prompt = pilot.app.screen.query_one("#picks", SelectionList).get_option_at_index(0).prompt
+        assert str(prompt) == "worker process exited with code (possible)"
+
+    drive(script, files=[str(log)], kb=str(own_kb))

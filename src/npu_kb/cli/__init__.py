@@ -16,7 +16,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any, NoReturn
 
-from npu_kb.cli.options import BAD, FOUND
+from npu_kb.cli.options import BAD, FOUND, language_of
 from npu_kb.errors import NpuKbError
 from npu_kb.version import __version__
 
@@ -45,6 +45,33 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "import": ("import_", "Turn an outside source into knowledge."),
 }
 """The module and the summary of each command."""
+IN_CHINESE = {
+    "why": "根据终端输出或日志指出故障原因。",
+    "doctor": "仅凭本机信息指出本机的问题。",
+    "env": "查看、保存、比较本机环境，判断版本是否配套。",
+    "collect": "重启前保留现场：命令输出、日志、环境信息打成一个已脱敏的归档。",
+    "checklist": "输出检查清单，并勾选本机信息已能证明的步骤。",
+    "cluster": "从所有 rank 的日志中找出最先出错的 rank 及原因。",
+    "merge": "把多台主机的扫描结果合并分析。",
+    "scan": "扫描一台主机上任意大小的日志，结果供 `merge` 使用。",
+    "watch": "持续跟踪日志，每个新故障提示一次。",
+    "explain": "解释任意类别的错误码；给出前缀则列出整个类别。",
+    "search": "按中文、英文或错误码检索知识库。",
+    "show": "完整显示一个条目。",
+    "tui": "全屏终端界面：浏览、诊断、记录。",
+    "history": "列出本机做过的诊断。",
+    "feedback": "反馈结论是否正确；两次判错的条目会降低可信程度。",
+    "stats": "统计本机最常见的故障，以及没有答案的日志。",
+    "record": "把一次排查写成条目：识别文本、查重、检查、YAML。",
+    "check": "检查知识：字段、样例、链接、识别文本、命令。",
+    "runbook": "把知识导出为 Markdown：单个文件或互相链接的目录。",
+    "bundle": "把程序和知识打成一个文件，带到没有网络的主机。",
+    "sources": "列出各知识目录，以及各自新增或替换了什么。",
+    "import": "把外部资料转成知识。",
+}
+"""The summary of each command."""
+_SUMMARY = {"en": "Troubleshooting assistant for Ascend NPU stacks.", "zh": "昇腾 NPU 软硬件栈故障排查助手。"}
+_TITLE = {"en": "commands", "zh": "命令"}
 
 
 def run() -> NoReturn:
@@ -66,7 +93,7 @@ def main(arguments: list[str] | None = None) -> int:
             build_parser().print_help(sys.stderr)
             return BAD
         _check_command(words[0])
-        options = build_parser(words[:1]).parse_args(words)
+        options = build_parser(words).parse_args(words)
         status = int(_module(options.command).run(options))
         sys.stdout.flush()
         return status
@@ -117,15 +144,29 @@ def _forgiving_streams() -> None:
 
 
 def build_parser(words: list[str] | None = None) -> argparse.ArgumentParser:
-    """The parser of all commands, or of the one that is the command line's first word."""
-    summary = "Troubleshooting assistant for Ascend NPU stacks."
-    parser = argparse.ArgumentParser(prog="npu-kb", description=summary, formatter_class=_formatter)
+    """The parser of all commands, or of the one that is the command line's first word; all its words may be given."""
+    lang = _language_of_help(words or [])
+    parser = argparse.ArgumentParser(prog="npu-kb", description=_SUMMARY[lang], formatter_class=_formatter)
     parser.add_argument("--version", action="version", version=f"npu-kb {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True, prog="npu-kb")
-    for name in words if words and words[0] in COMMANDS else COMMANDS:
-        help = COMMANDS[name][1]
+    commands = parser.add_subparsers(
+        title=_TITLE[lang], metavar="COMMAND", dest="command", required=True, prog="npu-kb"
+    )
+    for name in words[:1] if words and words[0] in COMMANDS else COMMANDS:
+        help = IN_CHINESE[name] if lang == "zh" else COMMANDS[name][1]
         _module(name).add_arguments(commands.add_parser(name, help=help, description=help, formatter_class=_formatter))
     return parser
+
+
+def _language_of_help(words: list[str]) -> str:
+    """The language of the summaries: that of answers; English where no help is asked for, to read no settings then."""
+    if words and not {"-h", "--help"} & set(words):
+        return "en"
+    option = argparse.ArgumentParser(add_help=False)
+    option.add_argument("--lang")
+    asked = option.parse_known_args(words)[0].lang
+    with suppress(NpuKbError):  # help is there for whoever has broken the settings, too
+        return "zh" if language_of(asked) == "zh" else "en"
+    return "en"
 
 
 def _module(command: str) -> Any:

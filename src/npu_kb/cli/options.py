@@ -97,8 +97,13 @@ def warn(text: str) -> None:
 
 
 def language(options: argparse.Namespace) -> str:
+    """The language of an answer."""
+    return language_of(options.lang)
+
+
+def language_of(asked: str | None) -> str:
     """The language asked for, else the one of the settings, else Chinese in a Chinese locale, else English."""
-    if chosen := options.lang or preferred_language():
+    if chosen := asked or preferred_language():
         return str(chosen)
     locale = os.environ.get("LC_ALL") or os.environ.get("LC_MESSAGES") or os.environ.get("LANG") or ""
     return "zh" if locale.lower().startswith("zh") else "en"

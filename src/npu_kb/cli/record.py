@@ -50,7 +50,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     filed.add_argument("--role", choices=get_args(Role))
     filed.add_argument("--pick", metavar="N,N", help="which of the proposed texts recognise it (default: 1)")
     filed.add_argument(
-        "--proves", choices=get_args(Verdict), default="likely", help="what they prove (default: likely)"
+        "--proves",
+        choices=get_args(Verdict),
+        help="what they prove (default: likely; possible where other faults print it too)",
     )
     done = parser.add_argument_group("what is done with it")
     done.add_argument("--edit", action="store_true", help="edit the entry in $VISUAL or $EDITOR until it is clean")

@@ -13,6 +13,7 @@ _WARNING = re.compile(r"\[W(?:ARN(?:ING)?)?[\] ]|(?:\S+ ){0,4}?(?:\[?WARN(?:ING)
 _ROLES = {"root": 0, "follow-on": 1, "wrapper": 2}
 _BASE = {"certain": 0.95, "likely": 0.82, "possible": 0.4}
 _SIGNATURE_MALUS = 0.04
+_LAYERS_OF_THE_HOST = {"system", "container", "hardware"}
 
 
 def confidence(verdict: str, weight: int, is_signature: bool = False) -> float:
@@ -47,13 +48,36 @@ def ranked(matches: list[Match]) -> list[Match]:
         return *_standing(match), order[match.entry["id"]]
 
     ordered = sorted(matches, key=place)
-    lines = [match for match in ordered if match.is_claim and _is_line(match)][1:]
-    return _causes_first(sorted((_as(m, "possible") if m in lines else m for m in ordered), key=place))
+    told = _told([match for match in ordered if match.is_claim])
+    return _causes_first(sorted((m if m in told or not m.is_claim else _as(m, "possible") for m in ordered), key=place))
 
 
 def _is_line(match: Match) -> bool:
-    """Whether a one-line fault matches: one of several that speak of the same trouble, so that only one is claimed."""
+    """Whether a one-line fault matches."""
     return "signature" in match.entry
+
+
+def _told(claims: list[Match]) -> list[Match]:
+    """The claims without one-line faults that speak of the same trouble as one before them."""
+    told: list[Match] = []
+    for match in claims:
+        if not _is_line(match) or _stands_alone(match, list(filter(_is_line, told))):
+            told.append(match)
+    return told
+
+
+def _stands_alone(line: Match, others: list[Match]) -> bool:
+    """Whether a one-line fault is of another trouble: of a topic of its own if it is one of the host.
+
+    Lines of a job's own software mostly tell how one fault went on.
+    """
+    if _is_of_host(line):
+        return all(line.entry["topic"] != other.entry["topic"] for other in others)
+    return all(map(_is_of_host, others))
+
+
+def _is_of_host(match: Match) -> bool:
+    return match.entry["layer"] in _LAYERS_OF_THE_HOST
 
 
 def with_suggestions(matches: list[Match], near: list[Match]) -> list[Match]:
@@ -66,15 +90,21 @@ def with_suggestions(matches: list[Match], near: list[Match]) -> list[Match]:
 def with_excuses(matches: list[Match]) -> list[Match]:
     """The matches; a fault becomes a suggestion if a benign match explains its lines as surely, with as much text.
 
-    So does a one-line fault where an entry claims a fault; it is left out if its lines are that entry's own.
+    So does a one-line fault where an entry claims a fault, unless it is another one of the host; it is left out if its
+    lines are that entry's own.
     """
     claims = [match for match in matches if match.is_claim]
     cases = [match for match in claims if not _is_line(match)]
     excuses = [match for match in claims if match.entry["severity"] == "benign"]
     told = {place for case in cases for place in _places(case)}
-    is_told = any(case.entry["severity"] != "benign" for case in cases)
+    faults = [case for case in cases if case.entry["severity"] != "benign"]
+
+    def is_excused(match: Match) -> bool:
+        stands_alone = not faults or (_is_of_host(match) and _stands_alone(match, faults))
+        return (_is_line(match) and not stands_alone) or any(_excuses(benign, match) for benign in excuses)
+
     return [
-        _as(match, "possible") if (is_told and _is_line(match)) or any(_excuses(e, match) for e in excuses) else match
+        _as(match, "possible") if is_excused(match) else match
         for match in matches
         if not (_is_line(match) and _places(match) <= told)
     ]

@@ -6,6 +6,7 @@ import re
 from typing import NamedTuple
 
 from npu_kb.codes.mentions import find_codes
+from npu_kb.findings.masking import PLACEHOLDER
 from npu_kb.intake.logtext import Line
 from npu_kb.intake.salient import SEARCHED_CHARS, bare, is_noise, speaks_of_error
 from npu_kb.intake.stack import speaks_of_ascend
@@ -35,7 +36,18 @@ _FAILURE_ONLY = re.compile(
     r"|call (?:acl\w+|acl api|hccl api|hccl op\S*|\w+ api) (?:failed|load task fail)"
     r"|== (?:\w+::)?\w*SUCCESS\)*,? ?failed|execute failed, reason=\[(?:task|the model)|npuSynchronizeDevice"
     r"|(?:compile|run|execute|init\w*|task run)\w* (?:graph )?failed(?:,|$)|error from device\(|report error module"
+    r"|(?i:see (?:the )?root cause|engine ?core (?:failed|init\w* failed)|failed core proc|failed with error)"
+    r"|'NoneType' object|(?:list|string|tuple) index out of range"
 )
+
+_PLAIN_WORD = re.compile(
+    r"an?|the|of|to|for|in|on|at|by|is|was|ha[sd]|have|be|been|with|while|during|when|not|no|non|could|can|cannot"
+    r"|\w*(?:error|exception)s?|fail(?:ed|s|ure)?|faults?|abort(?:ed)?|exit(?:ed|s)?|code|status|return(?:ed|s)?|zero"
+    r"|stop(?:ped|s)?|terminated|killed|died|crashed|unexpected(?:ly)?|unknown|occurred|happened|went|wrong|something"
+    r"|tasks?|jobs?|(?:sub)?process(?:es)?|workers?|ranks?|nodes?|threads?|child|main|requests?|servers?|internal|http"
+    r"|models?|system|operation|execut(?:e|ed|ing|ion)|run(?:ning|s)?|start(?:ed|s|ing)?|launch(?:ed|ing)?|see|above"
+)
+"""What says of anything that it failed."""
 
 
 class Clue(NamedTuple):
@@ -59,7 +71,13 @@ def clues(lines: list[str]) -> list[Clue]:
 
 def tells_little(phrase: str) -> bool:
     """Whether a phrase only advises, or only says that a call failed."""
-    return bool(_ADVICE.search(phrase) or _FAILURE_ONLY.search(phrase))
+    return bool(_ADVICE.search(phrase)) or only_passes_on(phrase)
+
+
+def only_passes_on(phrase: str) -> bool:
+    """Whether a phrase only says that something failed."""
+    words = re.findall(r"[^\W\d_]+", PLACEHOLDER.sub(" ", phrase).lower())
+    return bool(_FAILURE_ONLY.search(phrase)) or all(map(_PLAIN_WORD.fullmatch, words))
 
 
 def _is_frame(words: list[str], index: int) -> bool:

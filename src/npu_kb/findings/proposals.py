@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from npu_kb.diagnosis.match import Scene, evaluate
-from npu_kb.findings.clues import Clue, clues, tells_little
+from npu_kb.findings.clues import Clue, clues, only_passes_on, tells_little
 from npu_kb.findings.masking import PLACEHOLDER, masked
 from npu_kb.gates.goodlogs import good_texts
 from npu_kb.gates.patterns import is_wrapper
@@ -49,6 +49,8 @@ class Proposal(NamedTuple):
     good_logs: list[str]
     entries: list[str]
     score: float
+    is_general: bool = False
+    """Whether other faults print it too: it only says that something failed, or hits other entries' samples."""
 
 
 class _Phrase(NamedTuple):
@@ -81,7 +83,8 @@ def propose(excerpt: list[str], known: list[Known]) -> list[Proposal]:
             found.append(proposal)
     wider = [p for p in found if not any(set(other.texts) < set(p.texts) for other in found)]
     silent = [p for p in wider if not p.good_logs]
-    return sorted(silent or wider, key=lambda p: -p.score)[:MOST]
+    best = sorted(silent or wider, key=lambda p: -p.score)[:MOST]
+    return [p._replace(is_general=bool(p.entries) or all(map(_is_bare, p.texts))) for p in best]
 
 
 def excerpt_log(excerpt: list[str]) -> LogText:
@@ -126,6 +129,12 @@ def _tried(texts: list[str], score: float, excerpt: list[str], known: list[Known
     hit = [other for other in near if evaluate(block, Scene(other.log, {}, {}))]
     names = {good: list(dict.fromkeys(other.name for other in hit if other.is_good == good)) for good in (True, False)}
     return Proposal(texts, lines, names[True], names[False], score)
+
+
+def _is_bare(text: str) -> bool:
+    """Whether a text is an exception that names but one word, or only passes on that something failed."""
+    message = _TYPE.sub("", text)
+    return only_passes_on(message) or (message != text and len(message.split()) < 2)
 
 
 def _phrases(found: list[Clue]) -> Iterator[_Phrase]:

@@ -58,15 +58,17 @@ class Recording:
         """Blocks that would recognise the excerpt, the best first."""
         return propose(self.draft.excerpt, self.known)
 
-    def choose(self, numbers: list[int], proves: str) -> None:
-        """Take the proposals with these numbers (from 1); NpuKbError for one that is not there or hits a good log."""
+    def choose(self, numbers: list[int], proves: str | None = None) -> None:
+        """Take the proposals with these numbers (from 1); NpuKbError for one that is not there or hits a good log.
+
+        Unless it is said what they prove, one that other faults print too is no more than possible.
+        """
         if wrong := next((n for n in numbers if not 1 <= n <= len(self.proposals)), None):
             raise NpuKbError(f"there is no proposal {wrong}; there are {len(self.proposals)}")
         chosen = [self.proposals[number - 1] for number in numbers]
         if loud := next((p for p in chosen if p.good_logs), None):
             raise NpuKbError(f"{loud.texts[0]!r} hits the good log {loud.good_logs[0]}; write another text by --edit")
-        texts = [p.texts if len(p.texts) > 1 else p.texts[0] for p in chosen]
-        self.draft.set("match", [{"text": text, "proves": proves} for text in texts])
+        self.draft.set("match", [_block(proposal, proves) for proposal in chosen])
         if shared := sorted({id for proposal in chosen for id in proposal.entries}):
             self.draft.set("related", shared)
 
@@ -184,3 +186,9 @@ class Recording:
             problems.insert(0, Problem(path, 1, 1, "id", message))
         claims = diagnose(self.log, selection.knowledge, suggest=False).claims
         return problems, next((match.entry["id"] for match in claims), None)
+
+
+def _block(proposal: Proposal, proves: str | None) -> Document:
+    """A match block of an entry file."""
+    texts = proposal.texts if len(proposal.texts) > 1 else proposal.texts[0]
+    return {"text": texts, "proves": proves or ("possible" if proposal.is_general else "likely")}

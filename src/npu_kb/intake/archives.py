@@ -26,6 +26,9 @@ _MOST_MEMBERS = 1_000_000
 _NESTED_ZIP = 64_000_000
 """Bytes up to which a zip inside an archive is read: it has to be held in memory."""
 _DEEPEST = 2
+_ZIP_END, _ZIP_END_SIZE = b"PK\x05\x06", 22
+_LONGEST_ZIP_END = _ZIP_END_SIZE + 65_535
+"""Bytes, with a comment behind it."""
 _COMPRESSED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 _RECORD = "record"
 """A snapshot, a manifest, an answer: what npu-kb itself wrote shows no fault."""
@@ -52,9 +55,24 @@ def logs_in(file: LogFile) -> Iterator[Log | Skipped]:
     """
     try:
         with _opened(file.path) as stream:
-            yield from _logs(file.name, stream, Budget(os.fstat(stream.fileno()).st_size), 0)
+            yield from logs_of(file.name, stream)
     except OSError as error:
         yield Skipped(file.name, why_not(error))
+
+
+def logs_of(name: str, stream: io.BufferedReader) -> Iterator[Log | Skipped]:
+    """Every log in an open file or pipe, as `logs_in`; OSError where it cannot be read."""
+    yield from _logs(name, stream, Budget(_size_of(stream)), 0)
+
+
+def _size_of(stream: io.BufferedReader) -> int:
+    """Bytes of a stream; 0 where that is not known beforehand (a pipe)."""
+    if not stream.seekable():
+        return 0
+    start = stream.tell()
+    size = stream.seek(0, io.SEEK_END)
+    stream.seek(start)
+    return size
 
 
 def names_below(path: str) -> list[str]:
@@ -84,7 +102,7 @@ def _opened(path: str) -> io.BufferedReader:
 
 
 def _logs(name: str, stream: io.BufferedReader, budget: Budget, depth: int) -> Iterator[Log | Skipped]:
-    kind = _kind(stream)
+    kind = kind_of_stream(stream)
     if not kind:
         yield Log(name, stream)
     elif kind == _RECORD:
@@ -109,14 +127,25 @@ def _unpacked_logs(
         yield from _zip(name, stream, budget, depth)
     else:
         content = metered(kind, unpacked(kind, stream), budget)
-        if _kind(content) == "tar":
+        if kind_of_stream(content) == "tar":
             yield from _tar(name, content, budget, depth)
         else:
             yield from _logs(name, content, budget, depth + 1)
 
 
-def _kind(stream: io.BufferedReader) -> str:
-    return kind_of(stream.peek(HEAD))
+def kind_of_stream(stream: io.BufferedReader) -> str:
+    """As `kind_of`; a file that ends as a zip is one, whatever stands before its first member."""
+    return kind_of(stream.peek(HEAD)) or ("zip" if stream.seekable() and _ends_as_zip(stream) else "")
+
+
+def _ends_as_zip(stream: io.BufferedReader) -> bool:
+    """Whether the record that ends a zip, and the comment of the length that it tells, end a stream."""
+    start = stream.tell()
+    stream.seek(max(0, _size_of(stream) - _LONGEST_ZIP_END))
+    tail = stream.read(_LONGEST_ZIP_END)
+    stream.seek(start)
+    record = tail[tail.rfind(_ZIP_END) :]
+    return record.startswith(_ZIP_END) and len(record) == _ZIP_END_SIZE + int.from_bytes(record[20:22], "little")
 
 
 def kind_of(head: bytes) -> str:

@@ -67,6 +67,7 @@ def _read_one(name: str, interest: Interest, warn: Callable[[str], None]) -> lis
     if name == "-":
         if sys.stdin is None:
             raise NpuKbError("standard input is closed; give a file, or paste into it")
+<<<<<<< HEAD
         return read_stream(sys.stdin.buffer, "-", interest)
     from npu_kb.intake.archives import HEAD, kind_of
     from npu_kb.intake.pipes import told_if_it_waits
@@ -77,32 +78,46 @@ def _read_one(name: str, interest: Interest, warn: Callable[[str], None]) -> lis
         if not kind_of(stream.peek(HEAD)[:HEAD]):
             return read_stream(stream, name, interest)
     return _read_members(name, interest, warn)
+=======
+        return _read_opened(name, cast(BufferedReader, sys.stdin.buffer), interest, warn)
+    with open(name, "rb") as stream:
+        return _read_opened(name, stream, interest, warn)
+
+
+def _read_opened(name: str, stream: BufferedReader, interest: Interest, warn: Callable[[str], None]) -> list[Line]:
+    """The lines of a log, or of all logs in an archive; what is typed in a terminal is a log, and read but once."""
+    from npu_kb.intake.archives import kind_of_stream
+
+    if stream.isatty() or not kind_of_stream(stream):
+        return read_stream(stream, name, interest)
+    return _read_members(name, stream, interest, warn)
+>>>>>>> c2
 
 
 def is_folder_or_archive(name: str) -> bool:
     """Whether several logs may be in it; a pipe is not looked into."""
     if not os.path.isfile(name):
         return os.path.isdir(name)
-    from npu_kb.intake.archives import HEAD, kind_of
+    from npu_kb.intake.archives import kind_of_stream
 
     try:
         with open(name, "rb") as stream:
-            return bool(kind_of(stream.read(HEAD)))
+            return bool(kind_of_stream(stream))
     except OSError:
         return False
 
 
-def _read_members(name: str, interest: Interest, warn: Callable[[str], None]) -> list[Line]:
+def _read_members(name: str, stream: BufferedReader, interest: Interest, warn: Callable[[str], None]) -> list[Line]:
     """The lines of all logs in an archive, as far as they are not too many; OSError if there are none at all."""
-    from npu_kb.intake.archives import logs_in
-    from npu_kb.intake.tree import LogFile, Skipped
+    from npu_kb.intake.archives import logs_of
+    from npu_kb.intake.tree import Skipped
     from npu_kb.intake.unpack import Unreadable
 
     lines: list[Line] = []
     reasons: list[str] = []
     lost: dict[str, list[str]] = {}
     size = 0
-    for log in logs_in(LogFile(name, name, 0, 0.0)):
+    for log in logs_of(name, stream):
         if isinstance(log, Skipped):
             reasons.append(log.reason)
             if log.is_loss:

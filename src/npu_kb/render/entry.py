@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from npu_kb.render.conditions import condition_lines
 from npu_kb.render.page import Page, references, remedies
 from npu_kb.render.text import SEVERITY_NAMES, choose
 
@@ -23,10 +24,9 @@ def entry_text(document: dict[str, Any], lang: str, colour: bool, width: int = 8
     if span := versions_text(document["versions"]):
         page.field("applies", [span])
     remedies(page, document)
-    texts = [t for block in document["match"] for t in [*block["text"], *block["any"], *block["regex"]]]
-    if texts:
+    if document["match"]:
         page.blank()
-        page.field("match", texts)
+        page.field("match", condition_lines(document["match"], lang))
     if links := [*document["causes"], *document["related"]]:
         page.blank()
         page.field("related", links)

@@ -39,6 +39,10 @@ _TEXTS: dict[str, dict[str, str]] = {
     "good": {"en": "good logs", "zh": "正常日志"},
     "samples": {"en": "samples of other entries", "zh": "其他条目的样例"},
     "none": {"en": "none of {total}", "zh": "{total} 条均未命中"},
+    "general": {
+        "en": "other faults print it too: taken as possible, a suggestion (--proves likely makes it a claim)",
+        "zh": "其他故障也会打印：按“可能”记录，只作建议（--proves likely 可改为结论）",
+    },
     "near": {"en": "Nearest entries", "zh": "最接近的条目"},
     "none near": {"en": "No entry comes near.", "zh": "没有接近的条目。"},
     "text": {"en": "text", "zh": "报错"},
@@ -119,6 +123,8 @@ def proposals_text(proposals: list[Proposal], known: list[Known], lang: str, wid
         page.paragraph(f"{number}. {' ... + '.join(proposal.texts)}", 1)
         hit = _hit(proposal.good_logs, good, lang), _hit(proposal.entries, len(known) - good, lang)
         page.paragraph(f"{say('good', lang)}{mark}{hit[0]}{stop}{say('samples', lang)}{mark}{hit[1]}", 4)
+        if proposal.is_general:
+            page.paragraph(say("general", lang), 4)
     return page.text() + "\n"
 
 

@@ -8,6 +8,8 @@ from npu_kb.intake.clean import printable
 from npu_kb.render.page import Page, references, remedies
 from npu_kb.render.text import SEVERITY_NAMES, VERDICT_NAMES, choose, clipped, colon, label, line_label
 
+_NEAREST = 2
+"""Suggestions that are shown where no cause is known: of the third, one in twelve was right."""
 _VERDICT_COLOURS = {"certain": "green", "likely": "yellow", "possible": "cyan"}
 
 
@@ -143,7 +145,7 @@ def _codes(page: Page, codes: list[dict[str, Any]]) -> None:
 def _nothing_certain(page: Page, document: dict[str, Any]) -> None:
     page.lines.append(page.style(label("nothing" if document["lines_read"] else "empty", page.lang), "bold"))
     _codes(page, document["codes"])
-    _short_list(page, "nearest", document["matches"][:3])
+    _short_list(page, "nearest", document["matches"][:_NEAREST])
     if document["next"]:
         page.blank()
         page.lines.append(page.style(label("capture", page.lang), "bold"))

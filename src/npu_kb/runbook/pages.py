@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from npu_kb.knowledge.base import Knowledge
 from npu_kb.render.checklist import TEXTS as CHECKLIST_TEXTS
 from npu_kb.render.checklist import checklist_document, markdown_lines
+from npu_kb.render.conditions import condition_lines
 from npu_kb.render.document import entry_document
 from npu_kb.render.entry import versions_text
 from npu_kb.render.inert import code_span
@@ -160,8 +161,9 @@ def _entry(book: Book, entry: Entry, caused_by: list[str], link: Link) -> list[s
     lines += paragraphs("symptom", document["symptom"], lang)
     if span := versions_text(entry["versions"]):
         lines += [f"**{label('applies', lang)}** {plain(span)}", ""]
-    if texts := [t for block in entry["match"] for t in [*block["text"], *block["any"], *block["regex"]]]:
-        lines += [f"**{label('match', lang)}**", "", *fence("\n".join(texts), "text"), ""]
+    if entry["match"]:
+        conditions = "\n".join(condition_lines(entry["match"], lang))
+        lines += [f"**{label('match', lang)}**", "", *fence(conditions, "text"), ""]
     lines += [*paragraphs("cause", document["cause"], lang), *remedies(document, lang)]
     for name, ids in (("causes", entry["causes"]), ("caused-by", caused_by), ("related", entry["related"])):
         heading = label(name, lang) if name == "related" else book.text(name)

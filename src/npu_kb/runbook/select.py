@@ -53,4 +53,14 @@ def selected(knowledge: Knowledge, selection: Selection) -> list[dict[str, Any]]
 def _refuse_unknown(kind: str, asked: tuple[str, ...], known: set[str]) -> None:
     for name in asked:
         if name not in known:
-            raise NpuKbError(f"{name!r} is no {kind}; there are: {', '.join(sorted(known))}")
+            near = _near(name, known)
+            hint = f"did you mean {', '.join(near)}?" if near else f"there are: {', '.join(sorted(known))}"
+            raise NpuKbError(f"{name!r} is no {kind}; {hint}")
+
+
+def _near(name: str, known: set[str]) -> list[str]:
+    """The known names that hold this one, else those spelt like it."""
+    import difflib
+
+    asked = name.lower()
+    return sorted(other for other in known if asked and asked in other) or difflib.get_close_matches(asked, known)

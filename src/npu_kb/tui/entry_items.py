@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from rich.text import Text
 
 from npu_kb.intake.clean import printable
+from npu_kb.render.conditions import condition_lines
 from npu_kb.render.entry import versions_text
 from npu_kb.render.terminal import applies_note
 from npu_kb.render.text import EFFECT_NAMES, SEVERITY_NAMES, choose, label
@@ -115,12 +116,9 @@ class _Entry:
                 )
 
     def _patterns(self) -> Iterator[Item]:
-        texts = [
-            t for block in self.document.get("match", []) for t in [*block["text"], *block["any"], *block["regex"]]
-        ]
-        if texts:
-            shown = Text("\n".join(printable(text) for text in texts), "dim")
-            yield Item(_labelled(label("match", self.lang), shown), "\n".join(texts))
+        if lines := condition_lines(self.document.get("match", []), self.lang):
+            shown = Text("\n".join(printable(line) for line in lines), "dim")
+            yield Item(_labelled(label("match", self.lang), shown), "\n".join(lines))
 
     def _references(self) -> Iterator[Item]:
         for number, reference in enumerate(self.document["references"]):

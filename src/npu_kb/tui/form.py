@@ -86,7 +86,7 @@ class Form:
                 if value.strip():
                     recording.draft.set(path, value.strip())
             if picks:
-                recording.choose(picks, "likely")
+                recording.choose(picks)
             near = recording.near()
             suggestions = recording.suggestions()
             for path, value in suggestions.items():

@@ -17,13 +17,14 @@ from textual.widgets.selection_list import Selection
 from npu_kb.errors import NpuKbError
 from npu_kb.intake.clean import printable
 from npu_kb.intake.logtext import LogText
-from npu_kb.render.text import EFFECT_NAMES, SEVERITY_NAMES, choose
+from npu_kb.render.text import EFFECT_NAMES, SEVERITY_NAMES, VERDICT_NAMES, choose
 from npu_kb.tui.keys import Key, bindings
 from npu_kb.tui.screens.base import PlaceScreen, app_of, key_line
 from npu_kb.tui.screens.dialogs import TextDialog
 from npu_kb.tui.words import value_name
 
 if TYPE_CHECKING:
+    from npu_kb.findings.proposals import Proposal
     from npu_kb.tui.form import Form, Judged
 
 _BLANK = "_" * 40
@@ -105,7 +106,7 @@ class RecordScreen(PlaceScreen):
         """The proposals, then every field below its question."""
         title = self.say("proposals") if form.proposals else self.say("no proposals")
         selections = [
-            Selection(Text(" + ".join(printable(text) for text in p.texts)), number, number == 1 and not p.good_logs)
+            Selection(self._proposal_text(p), number, number == 1 and not p.good_logs)
             for number, p in enumerate(form.proposals, 1)
         ]
         widgets: list[Widget] = [Static(title, classes="title", markup=False)]
@@ -119,6 +120,12 @@ class RecordScreen(PlaceScreen):
                 widgets.append(Input(name=path, compact=True, placeholder=_BLANK))
         excerpt = Text("\n".join(printable(line) for line in form.excerpt), "dim", no_wrap=True)
         return [*widgets, Static(self.say("excerpt"), classes="title", markup=False), Static(excerpt, markup=False)]
+
+    def _proposal_text(self, proposal: Proposal) -> Text:
+        """The texts of a proposal, and that it makes no claim where other faults print them too."""
+        text = Text(" + ".join(map(printable, proposal.texts)))
+        mark = choose(VERDICT_NAMES["possible"], self.lang)[0]
+        return text.append(f" ({mark})", "dim") if proposal.is_general else text
 
     def _choice_name(self, path: str, value: str) -> str:
         """What a value of a closed list is called, and how the YAML writes it."""
