@@ -67,20 +67,12 @@ def _read_one(name: str, interest: Interest, warn: Callable[[str], None]) -> lis
     if name == "-":
         if sys.stdin is None:
             raise NpuKbError("standard input is closed; give a file, or paste into it")
-<<<<<<< HEAD
-        return read_stream(sys.stdin.buffer, "-", interest)
-    from npu_kb.intake.archives import HEAD, kind_of
+        return _read_opened(name, cast(BufferedReader, sys.stdin.buffer), interest, warn)
     from npu_kb.intake.pipes import told_if_it_waits
 
     with told_if_it_waits(name):
         stream = open(name, "rb")  # noqa: SIM115
     with stream:
-        if not kind_of(stream.peek(HEAD)[:HEAD]):
-            return read_stream(stream, name, interest)
-    return _read_members(name, interest, warn)
-=======
-        return _read_opened(name, cast(BufferedReader, sys.stdin.buffer), interest, warn)
-    with open(name, "rb") as stream:
         return _read_opened(name, stream, interest, warn)
 
 
@@ -91,7 +83,6 @@ def _read_opened(name: str, stream: BufferedReader, interest: Interest, warn: Ca
     if stream.isatty() or not kind_of_stream(stream):
         return read_stream(stream, name, interest)
     return _read_members(name, stream, interest, warn)
->>>>>>> c2
 
 
 def is_folder_or_archive(name: str) -> bool:
