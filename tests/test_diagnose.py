@@ -134,6 +134,14 @@ def test_versions_outside_the_affected_range_weaken_the_verdict(write_entry: Wri
     assert verdicts == {"2.1.0.post3": "likely", "2.5.1rc1": "likely", "2.5.1": "possible", "2.6.0": "possible"}
 
 
+@pytest.mark.parametrize("width", range(40, 90))
+def test_a_regex_is_found_at_any_wrap_width(width: int, write_entry: Write, small_knowledge: Small) -> None:
+    write_entry("the-entry", "- regex: 'local_world_size \\(\\d+\\) must be less than or equal to the number of \\w+'")
+    line = "AssertionError: local_world_size (8) must be less than or equal to the number of visible devices (4)."
+    wrapped = "\n".join(line[at : at + width] for at in range(0, len(line), width))
+    assert ids(wrapped, small_knowledge()) == ["the-entry"]
+
+
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
 @given(width=st.integers(10, 60), before=st.text("xyz \n", max_size=40), after=st.text("xyz \n", max_size=40))
 def test_a_pattern_is_found_at_any_wrap_width(

@@ -230,7 +230,9 @@ def _places_of(literal: str, log: LogText) -> list[tuple[int, int]]:
     while (at := log.squeezed.find(literal, at + 1)) >= 0 and looked_at < 10 * _MAX_PLACES:
         looked_at += 1
         index, column = log.place(at)
-        places.setdefault((index, column // (REGEX_CHARS // 4)), (index, column))
+        for origin in log.origins(index):
+            column += len(log.lines[origin].text) if origin < index else 0
+            places.setdefault((origin, column // (REGEX_CHARS // 4)), (origin, column))
     return list(places.values())
 
 

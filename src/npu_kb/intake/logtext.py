@@ -51,10 +51,22 @@ class LogText:
     def unwrapped(self, index: int) -> str:
         """The line and, where a terminal seems to have cut it at its right edge, its continuation."""
         text, last = self.lines[index].text, index
-        while len(self.lines[last].text) >= self._edge and last + 1 < len(self.lines) and last - index < _MAX_WRAPS:
+        while self._goes_on(last) and last - index < _MAX_WRAPS:
+            is_at_space = len(self.lines[last].text) < self._edge or self.lines[last + 1].indent
             last += 1
-            text += self.lines[last].text
+            text += " " * bool(is_at_space) + self.lines[last].text
         return text
+
+    def origins(self, index: int) -> list[int]:
+        """The line itself and those before it whose `unwrapped` text reaches it, the nearest first."""
+        first = index
+        while first > 0 and index - first < _MAX_WRAPS and self._goes_on(first - 1):
+            first -= 1
+        return list(range(index, first - 1, -1))
+
+    def _goes_on(self, index: int) -> bool:
+        """Whether a line seems to be cut at the edge, or at a space there, which was taken off."""
+        return index + 1 < len(self.lines) and len(self.lines[index].text) >= self._edge - 1
 
     @cached_property
     def _edge(self) -> int:
