@@ -180,16 +180,15 @@ def _insert_documents(
     database: sqlite_utils.Database, documents: Iterable[tuple[dict[str, Any], list[dict[str, Any]]]]
 ) -> None:
     """Add documents of entries with their compiled blocks."""
-    numbered = list(enumerate(documents, _next(database, "entry")))
-    database.table("entry").insert_all(
-        {"n": n, "id": doc["id"], "doc": _json(doc), "signature": int("signature" in doc)} for n, (doc, _) in numbered
-    )
-    blocks = [
-        (number, {"entry": n, **block})
-        for number, (n, block) in enumerate(
-            ((n, block) for n, (_, blocks) in numbered for block in blocks), _next(database, "block")
-        )
-    ]
+    blocks: list[tuple[int, dict[str, Any]]] = []
+    first_entry, first_block = _next(database, "entry"), _next(database, "block")
+
+    def entries() -> Iterator[dict[str, Any]]:
+        for n, (doc, own) in enumerate(documents, first_entry):
+            blocks.extend(enumerate(({"entry": n, **block} for block in own), first_block + len(blocks)))
+            yield {"n": n, "id": doc["id"], "doc": _json(doc), "signature": int("signature" in doc)}
+
+    database.table("entry").insert_all(entries())
     database.table("block").insert_all(
         {"n": number, "entry": block["entry"], "doc": _json(block)} for number, block in blocks
     )
