@@ -81,7 +81,7 @@ def _is_of_host(match: Match) -> bool:
 
 
 def with_suggestions(matches: list[Match], near: list[Match]) -> list[Match]:
-    """Matches without a claim, and what comes near: causes that match, then the others and the near, the surer first."""
+    """Matches without a claim, and what comes near: causes that match, then the rest, the surer first."""
     causes = [match for match in matches if not _is_line(match) and match.entry["role"] != "wrapper"]
     others = [*(match for match in matches if match not in causes), *near]
     return [*causes, *sorted(others, key=lambda match: (match.reports.demote, -match.confidence))]
