@@ -52,6 +52,20 @@ def test_a_changed_added_or_removed_file_rebuilds_it(own_kb: Path, write_entry: 
     assert ids(Knowledge.load([])) == ["first-entry"]
 
 
+def test_only_the_three_last_used_are_kept(own_kb: Path) -> None:
+    folder = own_kb.parent / "cache" / COMPILED
+    overlays = [own_kb.parent / f"team{number}" for number in range(4)]
+    first = Knowledge.load([])
+    builtin = cache_file(own_kb)
+    for overlay in overlays:
+        overlay.mkdir()
+        Knowledge.load([str(overlay)])
+        assert ids(Knowledge.load([])) == ["first-entry"]
+    assert len(list(folder.iterdir())) == 3 and builtin.exists()
+    builtin.unlink()
+    assert ids(first) == ["first-entry"]
+
+
 @pytest.mark.parametrize("damage", [b"", b"not a database at all" * 300, None])
 def test_a_damaged_file_is_rebuilt(own_kb: Path, damage: bytes | None) -> None:
     Knowledge.load([])

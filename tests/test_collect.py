@@ -109,6 +109,18 @@ def test_the_archive_of_a_machine_with_a_fault_is_answered_with_the_fault(run: R
     assert named["npu-ecc-counts-not-zero"]["source"].endswith("!scene/commands/npu-smi-ecc-npu1.txt")
 
 
+def test_the_snapshot_in_the_archive_is_read_like_any(run: Run, machine: Path) -> None:
+    found, _ = collect(run, machine)
+    scene = machine.parent / "scene.tar.gz"
+    document = json.loads(run("env", "--from", str(scene), "--format", "json")[1])
+    assert document == json.loads(found["snapshot.json"]) and document["versions"]["driver"]["version"] == "24.1.0"
+    status, _, err = run("env", "compare", str(scene), str(scene))
+    assert (status, err) == (1, "")
+    scene.write_bytes(scene.read_bytes()[:40])
+    status, out, err = run("env", "--from", str(scene))
+    assert (status, out) == (2, "") and "holds no fact" in err
+
+
 def test_nothing_in_the_archive_tells_people_or_addresses_nor_steers_a_terminal(run: Run, machine: Path) -> None:
     found, _ = collect(run, machine)
     whole = b"\n".join(found.values())

@@ -188,10 +188,32 @@ def test_the_size_of_dev_shm_is_read() -> None:
         ("| npu-smi 24.1.rc2                 Version: 24.1.rc2 |", "driver", "24.1.rc2"),
         ("/usr/local/Ascend/ascend-toolkit/8.0.RC3.alpha001/lib64", "cann", "8.0.RC3.alpha001"),
         ('File "/usr/lib/python3.10/site-packages/torch/x.py"', "python", "3.10"),
+        ("[api_server.py:1896] vLLM API server version 0.11.0rc3", "vllm", "0.11.0rc3"),
+        ("[core.py:77] Initializing a V1 LLM engine (v0.11.0rc3) with config: x", "vllm", "0.11.0rc3"),
+        ("The driver version 23.0.1 is not allowed in this device", "driver", "23.0.1"),
+        ("Driver: 24.1.rc3", "driver", "24.1.rc3"),
+        ("Ascend driver version: 1.0.11", "driver", "1.0.11"),
+        ("Firmware Version : 7.1.0.9.220", "firmware", "7.1.0.9.220"),
+        ("NPU firmware 7.5.0", "firmware", "7.5.0"),
     ],
 )
 def test_versions_are_read_from_the_lines_that_name_them(line: str, component: str, version: str) -> None:
     assert read_versions([line])[component] == version
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[Mon Nov 30 09:13:05 2026] Block layer SCSI generic (bsg) driver version 0.4 loaded (major 248)",
+        "igb: Intel(R) Gigabit Ethernet Network Driver - version 5.6.0-k",
+        "mlx5_core 0000:01:00.0: driver version 24.10-0.7.0, firmware version: 20.31.1014",
+        "NVIDIA-SMI 527.41       Driver Version: 527.41       CUDA Version: 12.0",
+        "Software Version : 1.22",
+        "Firmware Version : 1.22",
+    ],
+)
+def test_other_drivers_and_firmwares_have_versions_too(line: str) -> None:
+    assert read_versions([line]) == {}
 
 
 def test_the_first_exception_of_a_chain_is_its_root() -> None:

@@ -220,6 +220,27 @@ def test_the_log_of_an_issue_is_indented_as_it_was_pasted(run: Run) -> None:
     assert f"\n{' ' * 40}RuntimeError: a thing unheard of\n" in out
 
 
+def test_the_log_of_an_issue_holds_the_line_of_the_cause_its_traceback_and_the_gaps(run: Run) -> None:
+    frames = "".join(
+        f'[runner.py:671]   File "/x/vllm_ascend/m{n}.py", line {n}, in f\n[runner.py:671]     call{n}()\n'
+        for n in range(9)
+    )
+    follow = "".join(f"(Worker pid={n}) [core.py:7] RuntimeError: engine {n} failed\n" for n in range(30))
+    log = (
+        "[api_server.py:1896] vLLM API server version 0.11.0rc3\n" + "loading\n" * 20 + "[runner.py:671] Traceback "
+        f"(most recent call last):\n{frames}[runner.py:671] RuntimeError: NPU out of memory. Tried to allocate 1.50 GiB "
+        "(NPU 2; 60.96 GiB total capacity; 57.71 GiB already allocated; 57.71 GiB current active; 1.00 GiB free; 58.50 "
+        f"GiB reserved in total by PyTorch)\n{follow}"
+    )
+    _, out, _ = run("why", "--issue", stdin=log)
+    block = out.partition("```text\n")[2].partition("```")[0]
+    assert "RuntimeError: NPU out of memory. Tried to allocate" in block and "engine 29 failed" in block
+    assert "[runner.py:671] Traceback (most recent call last):" in block
+    assert "\n[runner.py:671]     call0()\n" in block
+    assert "[... lines left out: " in block and len(block.splitlines()) < 70
+    assert "| vllm | 0.11.0rc3 |" in out
+
+
 def test_an_issue_for_vllm_goes_to_its_own_tracker(run: Run) -> None:
     _, out, _ = run("why", "--issue", stdin="vllm_ascend: something unheard of failed\n")
     assert "vllm-project/vllm-ascend" in out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import shutil
 import subprocess
 import sys
@@ -203,6 +204,19 @@ def test_one_language_alone_makes_no_entry(run: Run, overlay: Path) -> None:
     english = {name: "" for name in WORDS if name.endswith("-zh")}
     status, _, err = run("record", "-", "--kb", str(overlay), *options(**english), stdin=LOG)
     assert status == 2 and "--title-zh, --cause-zh, --fix-zh" in err and written(overlay) == []
+    assert "an entry is in English and in Chinese" in err
+    err = run("record", "-", "--kb", str(overlay), "--lang", "zh", *options(**english), stdin=LOG)[2]
+    assert "条目须中英文齐全；还缺少：--title-zh, --cause-zh, --fix-zh；" in err.replace("; ", "；")
+
+
+def test_layer_and_topic_are_shown_and_a_guess_is_called_so(run: Run, overlay: Path) -> None:
+    words = options()
+    out = run("record", "-", "--kb", str(overlay), *words, "--layer", "serving", stdin=LOG)[1]
+    assert re.search(r"\nLayer serving, topic [a-z-]+ \(guessed; .* by --topic\)\n", out)
+    written(overlay)[0].unlink()
+    given = [*words, "--layer", "serving", "--topic", "graph-capture"]
+    out = run("record", "-", "--kb", str(overlay), *given, stdin=LOG)[1]
+    assert "\nLayer serving, topic graph-capture\n" in out
 
 
 def test_a_finding_is_dropped(run: Run, overlay: Path) -> None:
@@ -517,6 +531,12 @@ def test_what_was_answered_before_the_input_ends_is_kept(answer: Run, run: Run, 
     status, _, err = answer(["1", WORDS["title"]], "record", log_file, "--kb", str(overlay))
     assert status == 2 and "the input ended; kept as finding 1" in err
     assert WORDS["title"] in run("record", "--list")[1]
+
+
+def test_an_empty_answer_is_not_taken_where_an_entry_needs_one(answer: Run, overlay: Path, log_file: str) -> None:
+    status, _, err = answer(["1", WORDS["title"], "", WORDS["title-zh"]], "record", log_file, "--kb", str(overlay))
+    assert status == 2 and err.count("Title in Chinese: ") == 2
+    assert err.index("It is needed: an entry is in English and in Chinese.") < err.index("Cause in English")
 
 
 def test_it_writes_only_if_agreed(answer: Run, overlay: Path, log_file: str) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from npu_kb.cli import COMMANDS, IN_CHINESE
+from npu_kb.locations import builtin_kb_directory
 from npu_kb.render.text import width_of
 
 Run = Callable[..., tuple[int, str, str]]
@@ -82,3 +86,52 @@ def test_show_says_how_conditions_are_joined(
 def test_show_of_a_single_condition_joins_nothing(run: Run, own_kb: Path, write_entry: Callable[..., Path]) -> None:
     write_entry("one-way", match="- text: only these words")
     assert "Recognised by only these words\n" in run("show", "one-way")[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["why", "--formt", "json"], "why has no option '--formt'; did you mean --format?"),
+        (["why", "--frobnicate=1"], "why has no option '--frobnicate'; `npu-kb why --help` lists them"),
+        (["show", "a", "b"], "show takes no 'b'; `npu-kb show --help` says what it takes"),
+        (["search", ""], "search: no words are given; say what to look for, such as `npu-kb search hccl timeout`"),
+        (["show", "507018"], "'507018' is a code, no id of an entry: run `npu-kb explain 507018`"),
+    ],
+)
+def test_bad_usage_is_one_line_with_the_mend(run: Run, words: list[str], said: str) -> None:
+    assert run(*words) == (2, "", f"npu-kb: {said}\n")
+
+
+@pytest.mark.parametrize(
+    ("status", "said", "entry"),
+    [
+        ("137", "128 + 9, the process was killed by SIGKILL", "container-exit-137"),
+        ("139", "128 + 11, the process was killed by SIGSEGV", "process-segmentation-fault"),
+        ("143", "128 + 15, the process was killed by SIGTERM", ""),
+    ],
+)
+def test_an_exit_status_is_explained_as_one_first(run: Run, status: str, said: str, entry: str) -> None:
+    code, out, _ = run("explain", status)
+    assert code == 0 and out.startswith(f"{status} as an exit status: {said}\n")
+    assert entry in out.partition("fits several families")[0]
+    document = json.loads(run("explain", status, "507018", "--format", "json")[1])
+    assert document["words"][0]["exit_status"]["signal"] in said and "exit_status" not in document["words"][1]
+
+
+def test_a_machine_without_npu_is_said_to_have_none(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "root").mkdir()
+    assert run("doctor", "--root", str(tmp_path / "root"))[1].startswith("No NPU is seen here")
+    assert "No NPU" not in run("doctor", "--from", "-", stdin="torch 2.5.1\n")[1]
+
+
+def test_a_good_log_counts_once_however_its_folder_is_named(run: Run, tmp_path: Path) -> None:
+    log = "RuntimeError: frob pool on npu:3 cannot grow beyond 4096 pages in graph mode\n"
+    counts = []
+    for folder in ("a", "b"):
+        kb = tmp_path / folder
+        (kb / "entries").mkdir(parents=True)
+        if folder == "b":
+            shutil.copytree(Path(builtin_kb_directory()) / "goodlogs", kb / "goodlogs")
+        out = run("record", "-", "--kb", str(kb), "--title", "A title", stdin=log)[1]
+        counts.append(re.search(r"good logs: none of (\d+)", out))
+    assert counts[0] and counts[1] and counts[0][1] == counts[1][1]

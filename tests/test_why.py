@@ -172,15 +172,22 @@ def test_an_empty_input_says_that_nothing_was_found(run: Run) -> None:
     assert "No known cause" in out
 
 
-def test_binary_data_is_read_without_complaint(run: Run) -> None:
-    status, _, err = run("why", stdin=b"\x7fELF" + os.urandom(5000) + bytes(range(256)) * 20)
-    assert (status, err) == (1, "")
-
-
 def test_a_missing_file_is_one_line_and_exit_status_2(run: Run) -> None:
     status, out, err = run("why", "/no/such/file.log")
     assert (status, out) == (2, "")
     assert err == "npu-kb: /no/such/file.log: cannot be read: No such file or directory; give a readable file or `-`\n"
+
+
+@pytest.mark.parametrize("data", [b"\x7fELF\x02\x01\x01\0\0ld-linux.so", bytes(range(256)) * 20])
+def test_a_binary_is_said_to_be_none_and_nothing_of_it_is_kept(run: Run, tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "a.out").write_bytes(data)
+    run("why", stdin="an error unheard of, the first\n")
+    for name in (str(tmp_path / "a.out"), "-"):
+        status, out, err = run("why", name, stdin=data)
+        assert (status, len(out.splitlines())) == (1, 1) and "holds no text" in out
+        assert err == f"npu-kb: warning: {name}: is a binary and no log; give what the terminal shows, or a log file\n"
+    assert run("why", stdin="")[0] == 1
+    assert len(json.loads(run("history", "--format", "json")[1])["diagnoses"]) == 1
 
 
 def test_a_folder_is_read_with_all_its_files(run: Run, tmp_path: Path) -> None:

@@ -93,7 +93,10 @@ def main(arguments: list[str] | None = None) -> int:
             build_parser().print_help(sys.stderr)
             return BAD
         _check_command(words[0])
-        options = build_parser(words).parse_args(words)
+        parser = build_parser(words)
+        options, unknown = parser.parse_known_args(words)
+        if unknown:
+            raise NpuKbError(_unknown(unknown, parser, options.command))
         status = int(_module(options.command).run(options))
         sys.stdout.flush()
         return status
@@ -118,6 +121,19 @@ def _check_command(word: str) -> None:
     near = difflib.get_close_matches(word, COMMANDS, 1, 0.5)
     hint = f"did you mean {near[0]}?" if near else "`npu-kb --help` lists the commands"
     raise NpuKbError(f"there is no command {word[:40]!r}; {hint}")
+
+
+def _unknown(words: list[str], parser: argparse.ArgumentParser, command: str) -> str:
+    """What is said of words that the command does not take: the likeliest option where one is misspelt."""
+    import difflib
+
+    option = next((word.partition("=")[0] for word in words if word.startswith("-")), None)
+    if option is None:
+        return f"{command} takes no {words[0][:40]!r}; `npu-kb {command} --help` says what it takes"
+    commands = next(action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
+    near = difflib.get_close_matches(option, commands.choices[command]._option_string_actions, 1, 0.7)
+    hint = f"did you mean {near[0]}?" if near else f"`npu-kb {command} --help` lists them"
+    return f"{command} has no option {option[:40]!r}; {hint}"
 
 
 def _fail(message: str) -> int:

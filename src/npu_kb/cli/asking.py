@@ -25,6 +25,13 @@ def ask(question: str, default: str = "") -> str:
     return printable(line.encode("utf-8", "surrogateescape").decode("utf-8", "replace")).strip() or default
 
 
+def ask_until(question: str, refusal: str) -> str:
+    """An answer that is not empty; `refusal` is said of one that is."""
+    while not (answer := ask(question)):
+        sys.stderr.write(f"{refusal}\n")
+    return answer
+
+
 def ask_one_of(question: str, choices: list[str], default: str, refusal: str) -> str:
     """An answer that is one of the choices, or nothing; `refusal` is said of any other."""
     while (answer := ask(question, default)) and answer not in choices:

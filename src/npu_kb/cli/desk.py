@@ -8,14 +8,26 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, get_args
 
-from npu_kb.cli.asking import agrees, ask, ask_one_of, edited
+import yaml
+
+from npu_kb.cli.asking import agrees, ask, ask_one_of, ask_until, edited
 from npu_kb.cli.options import FOUND, NONE, language, width
 from npu_kb.errors import NpuKbError, StoreError
+from npu_kb.findings.draft import REQUIRED
 from npu_kb.findings.recording import Recording
 from npu_kb.findings.store import Store
 from npu_kb.findings.write import author_of, entry_path, is_read, place, repository_of
 from npu_kb.knowledge.entry import Effect, Layer, Severity
-from npu_kb.render.record import answer_text, near_text, problems_text, proposals_text, say, written_text
+from npu_kb.render.record import (
+    answer_text,
+    filed_text,
+    missing_text,
+    near_text,
+    problems_text,
+    proposals_text,
+    say,
+    written_text,
+)
 
 
 class _Checked(NamedTuple):
@@ -42,6 +54,8 @@ class Desk:
         self.lang = language(options)
         self.number: int | None = options.resume
         self.asks = not options.yes and sys.stdin is not None and sys.stdin.isatty()
+        self._guessed: list[str] = []
+        """Of layer and topic those that nobody named."""
         self._unsaid: list[str] = []
 
     def run(self) -> int:
@@ -74,8 +88,6 @@ class Desk:
         self._show()
         if not self.draft.text:
             self._complete()
-            if (missing := self.draft.missing()) and not self.options.edit:
-                raise NpuKbError(f"still missing: {', '.join(map(_option, missing))}")
         author = author_of(self.kb) if self.kb else None
         return self._finish(self.recording.text(self.recording.near(), author))
 
@@ -122,16 +134,20 @@ class Desk:
         suggestions = self.recording.suggestions()
         if asks:
             self._ask(["fix.run", "fix.effect", *quoted, "layer", "topic", "severity", "id"], suggestions)
+        missing = [path for path in self.draft.missing() if path not in suggestions]
+        if missing and not self.options.edit:
+            raise NpuKbError(missing_text(missing, self.lang))
         for path, value in suggestions.items():
             if not self.draft.get(path):
                 self.draft.set(path, value)
+                self._guessed += [path] if path in ("layer", "topic") and not self.options.edit else []
 
     def _languages(self) -> tuple[str, str]:
         """The languages of an entry, the interface's first."""
         return ("zh", "en") if self.lang == "zh" else ("en", "zh")
 
     def _ask(self, paths: list[str], suggestions: dict[str, str]) -> None:
-        """Ask for each field that is not filled; an empty answer leaves it."""
+        """Ask for each field that is not filled; an empty answer leaves it, unless no entry goes without."""
         choices = {
             "layer": list(get_args(Layer)),
             "topic": list(self.recording.knowledge.topics()),
@@ -145,6 +161,8 @@ class Desk:
             if path in choices:
                 refusal = say("allowed", self.lang, choices=", ".join(choices[path]))
                 answer = ask_one_of(question, choices[path], default, refusal)
+            elif path in REQUIRED and not default:
+                answer = ask_until(question, say("needed", self.lang))
             else:
                 answer = ask(question, default)
             if answer:
@@ -194,6 +212,7 @@ class Desk:
             repository = repository_of(target.parent)
             home = None if self.kb and is_read(self.kb) else self.kb or target.parent
             self._unsaid.append(written_text(target, repository, checked.path.stem, checked.first, home, self.lang))
+            self._unsaid.append(filed_text(yaml.safe_load(checked.text), self._guessed, self.lang))
         if self.number:
             with suppress(StoreError), Store.open() as store:
                 store.drop_finding(self.number)
@@ -216,11 +235,3 @@ def _numbers(text: str) -> list[int]:
     if not parts or not all(part.isdecimal() for part in parts):
         raise NpuKbError(f"{text!r} is no list of numbers; write such as 1 or 1,2")
     return [int(part) for part in parts]
-
-
-def _option(path: str) -> str:
-    """The option that fills a field."""
-    name, _, part = path.partition(".")
-    if name == "match":
-        return "a text that recognises it (--edit)"
-    return f"--{name}-zh" if part == "zh" else f"--{name}"

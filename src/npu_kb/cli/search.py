@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING
 
 from npu_kb.cli.options import (
     add_output,
@@ -13,9 +12,7 @@ from npu_kb.cli.options import (
     load_knowledge,
     positive,
 )
-
-if TYPE_CHECKING:
-    pass
+from npu_kb.errors import NpuKbError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,6 +25,8 @@ def run(options: argparse.Namespace) -> int:
     from npu_kb.knowledge.fulltext import open_index
     from npu_kb.render.search import search_command
 
+    if not any(word.strip() for word in options.words):
+        raise NpuKbError("search: no words are given; say what to look for, such as `npu-kb search hccl timeout`")
     knowledge = load_knowledge(options)
     text, status = search_command(
         " ".join(options.words), open_index(knowledge), knowledge, language(options), options.format, options.limit,

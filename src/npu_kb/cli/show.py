@@ -31,6 +31,10 @@ def run(options: argparse.Namespace) -> int:
     knowledge = load_knowledge(options)
     entry = knowledge.entry(options.id)
     if entry is None:
+        from npu_kb.codes.explain import explain
+
+        if any(explanation.findings for explanation in explain([options.id], knowledge)):
+            raise NpuKbError(f"{options.id!r} is a code, no id of an entry: run `npu-kb explain {options.id}`")
         raise NpuKbError(unknown_id(options.id, [e["id"] for e in (*knowledge.entries(), *knowledge.signatures())]))
     if entry["id"] != options.id:
         print(f"npu-kb: {options.id} {label('former', language(options))} {entry['id']}", file=sys.stderr)

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from io import FileIO
 
-from npu_kb.cluster.pieces import HEAD, is_binary
+from npu_kb.cluster.pieces import HEAD
 from npu_kb.intake.archives import kind_of
-from npu_kb.intake.sources import encoding_of
+from npu_kb.intake.sources import encoding_of, is_binary
 from npu_kb.intake.tree import LogFile
 
 _CHUNK = 1 << 19

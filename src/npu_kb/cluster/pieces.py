@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from npu_kb.intake.archives import kind_of, logs_in
-from npu_kb.intake.sources import encoding_of
+from npu_kb.intake.sources import encoding_of, is_binary
 from npu_kb.intake.tree import LogFile, Skipped
 
 HEAD = 65_536
@@ -20,7 +20,6 @@ _BATCH_BYTES, _BATCH_FILES = 32_000_000, 500
 _SAMPLE_FILES, _SAMPLE_SHARES, _SAMPLE_SPOTS, _SAMPLE_BYTES = 500, 32, 4, 1_000_000
 """So many bytes of the largest files: of each a share, from several spots, so that of small ones more are read."""
 _LONGEST_LINE = 1_000_000
-_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
 class Piece(NamedTuple):
@@ -76,16 +75,6 @@ def _parts(file: LogFile) -> list[Piece]:
     except OSError:
         return []  # whoever reads it will say why not
     return parts
-
-
-def is_binary(head: bytes) -> bool:
-    """Whether a log that begins so is none, but data.
-
-    NUL bytes tell nothing: a crash leaves them behind in a log, and one that was truncated while written begins so.
-    """
-    sample = head.replace(b"\0", b"")[:4096].translate(None, b"\t\n\r\x1b\x08\x0c")
-    controls = sum(byte < 32 for byte in sample)
-    return head.startswith(b"\x7fELF") or (head[:2] not in _UTF16_MARKS and controls > len(sample) // 10)
 
 
 def sample_of(files: Iterable[LogFile | Skipped]) -> tuple[bytes, int]:

@@ -17,13 +17,13 @@ from npu_kb.cluster.confirm import rows_of
 from npu_kb.cluster.engines import engine_of
 from npu_kb.cluster.needles import Calls, Needles
 from npu_kb.cluster.observation import Row, SourceSummary
-from npu_kb.cluster.pieces import CHUNK, HEAD, Batch, Piece, batches, is_binary, sample_of
+from npu_kb.cluster.pieces import CHUNK, HEAD, Batch, Piece, batches, sample_of
 from npu_kb.cluster.processes import own_pool
 from npu_kb.cluster.sightings import Probe, Sightings, Window
 from npu_kb.errors import NpuKbError
 from npu_kb.intake.archives import Log, logs_in
 from npu_kb.intake.clean import decode
-from npu_kb.intake.sources import AsFarAsGood, utf8_chunks
+from npu_kb.intake.sources import AsFarAsGood, is_binary, utf8_chunks
 from npu_kb.intake.tree import Globs, LogFile, Skipped, log_files, why_not
 from npu_kb.knowledge.base import Knowledge
 

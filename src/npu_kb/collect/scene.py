@@ -17,7 +17,7 @@ from npu_kb.collect.logfiles import Excerpt, LogFile, excerpt_of, is_binary, rea
 from npu_kb.collect.plan import KERNEL_LOG, LeftOut, Plan, Step
 from npu_kb.environment.root import Root
 from npu_kb.environment.running import Output, Patience, command, missing, reading, together
-from npu_kb.environment.snapshot import Snapshot
+from npu_kb.environment.snapshot import COLLECTED, Snapshot
 from npu_kb.intake.clean import decode, printable
 from npu_kb.intake.redact import names_in, redact
 from npu_kb.version import __version__
@@ -70,7 +70,7 @@ class Scene:
 
     def add_snapshot(self, snapshot: Snapshot) -> None:
         """The facts of the machine, and the files they were read from."""
-        self._keep("snapshot.json", "npu-kb env save", _json(snapshot.document()))
+        self._keep(COLLECTED, "npu-kb env save", _json(snapshot.document()))
 
     def add_files(self, root: Root, paths: list[str]) -> None:
         """The small files that say versions and limits, each below the command that would print it."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+import zlib
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -21,6 +22,8 @@ COMPONENTS = (
 """The components that explain most failures, in the order in which to look at them."""
 HOST = "<host>"
 """Stands for the machine's name where the user gives none."""
+COLLECTED = "snapshot.json"
+"""The name of a snapshot in an archive of `npu-kb collect`."""
 _FAMILY = "npu-kb/snapshot/"
 _MOST_BYTES = 20_000_000
 
@@ -164,13 +167,34 @@ def read_snapshot(name: str) -> Snapshot:
 
 
 def read_output(name: str) -> str:
-    """The text of a file of outputs or of a snapshot, in any usual encoding; `-` is standard input."""
+    """The text of a file of outputs or of a snapshot, in any usual encoding; `-` is standard input.
+
+    Of an archive of `npu-kb collect` it is the snapshot in it.
+    """
     from pathlib import Path
 
     from npu_kb.importing.files import read_bytes
+    from npu_kb.intake.archives import kind_of
     from npu_kb.intake.clean import decode
 
-    return decode(read_bytes(Path(name), _MOST_BYTES))
+    data = read_bytes(Path(name), _MOST_BYTES)
+    return decode(_collected(data) or data if kind_of(data) == "gzip" else data)
+
+
+def _collected(archive: bytes) -> bytes:
+    """The snapshot that `npu-kb collect` put into an archive; nothing if this is none of it, or is damaged."""
+    import io
+    import tarfile
+
+    try:
+        with tarfile.open(fileobj=io.BytesIO(archive), mode="r|gz") as members:
+            for member in members:
+                content = members.extractfile(member) if member.name.endswith(f"/{COLLECTED}") else None
+                if content:
+                    return content.read(_MOST_BYTES)
+    except (tarfile.TarError, OSError, EOFError, zlib.error):
+        pass
+    return b""
 
 
 def is_snapshot(text: str) -> bool:

@@ -38,9 +38,11 @@ class Journal:
                 self.feedback = _feedback(self._connection)
 
     def keep(self, diagnosis: Diagnosis, names: list[str]) -> int | None:
-        """Write a diagnosis of the files `names` down; its number, or None if it is not kept."""
+        """Write a diagnosis of the files `names` down; its number, or None if it is not kept, as of no text."""
         from npu_kb.findings.digest import digest
 
+        if not (diagnosis.log.lines or diagnosis.claims):
+            return None
         return self._keep(lambda: digest(diagnosis, names))
 
     def keep_story(self, story: dict[str, Any], names: list[str]) -> int | None:

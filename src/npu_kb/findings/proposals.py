@@ -62,8 +62,9 @@ class _Phrase(NamedTuple):
 
 
 def known_texts(knowledge: Knowledge, directories: list[Path]) -> list[Known]:
-    """The hit samples of all entries and the good logs of all kb folders."""
-    good = [Known(f"{t.path.name}:{t.line}", LogText.of(t.text), True) for d in directories for t in good_texts(d)]
+    """The hit samples of all entries, and the good logs of all kb folders, each text once."""
+    texts = {good.text: good for directory in directories for good in good_texts(directory)}
+    good = [Known(f"{t.path.name}:{t.line}", LogText.of(t.text), True) for t in texts.values()]
     samples = [(entry["id"], text) for entry in knowledge.entries() for text in entry["samples"]["hit"]]
     return good + [Known(id, LogText.of(text), False) for id, text in samples]
 

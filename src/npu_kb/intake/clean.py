@@ -8,7 +8,8 @@ from collections.abc import Iterator
 _ESCAPES = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]{0,2000}(?:\x07|\x1b\\)?|\x1b[PX^_][^\x1b]{0,2000}(?:\x1b\\)?|\x1b.?"
 )
-_GAP = re.compile(r" {5,}")
+_GAP = re.compile(r"(?<![\] ]) {5,}")
+"""Padding; behind a bracket, which ends a logger's prefix, it is the indentation of a traceback."""
 
 _PROGRAM = r"[\w.:-]*\w (?![\w.]*(?:Error|Exception|Warning)\b)[\w./@-]{1,60}(?:\[\d+\])?: "
 """Host and program of syslog; neither is the name of an exception."""

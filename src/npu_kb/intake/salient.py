@@ -65,13 +65,12 @@ def bare(line: str) -> str:
 
 
 def redacted_lines(log: LogText, names: dict[str, str]) -> tuple[list[str], list[int]]:
-    """All lines without secrets, indented as before, a long one in one piece, and the indexes of the salient ones."""
+    """All lines without secrets, indented as before, a long one in one piece; and of each line of the log its index."""
     from npu_kb.intake.redact import redact
 
-    wanted = {id(line) for line in salient_lines(log)}
     whole: list[str] = []
     indents: list[int] = []
-    salient: list[int] = []
+    places: list[int] = []
     continues = False
     for line in log.lines:
         text = " ".join(printable(line.text).splitlines())
@@ -81,10 +80,9 @@ def redacted_lines(log: LogText, names: dict[str, str]) -> tuple[list[str], list
             whole.append(text)
             indents.append(min(line.indent, _MOST_INDENT))
         continues = len(line.text) == MAX_LINE
-        if id(line) in wanted:
-            salient.append(len(whole) - 1)
+        places.append(len(whole) - 1)
     plain = redact("\n".join(whole), names).split("\n")
-    return [" " * indent + text for indent, text in zip(indents, plain, strict=True)] if whole else [], salient
+    return [" " * indent + text for indent, text in zip(indents, plain, strict=True)] if whole else [], places
 
 
 def headline(lines: list[str], salient: list[int]) -> str:

@@ -22,6 +22,7 @@ _KEPT_BYTES = 4_000_000
 _KEPT_OF_ARCHIVE = 64_000_000
 """Characters, after which an archive is read no further."""
 _MOST_FILES = 2_000
+_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
 class Interest(Protocol):
@@ -41,20 +42,22 @@ def read_logs(names: list[str], interest: Interest, warn: Callable[[str], None] 
         try:
             if name != "-" and os.path.isdir(name):
                 lines += _read_folder(name, interest, warn)
+            elif (found := _read_one(name, interest, warn)) is None:
+                warn(f"{name}: is a binary and no log; give what the terminal shows, or a log file")
             else:
-                lines += _read_one(name, interest, warn)
+                lines += found
         except OSError as error:
             raise NpuKbError(f"{name}: cannot be read: {error.strerror}; give a readable file or `-`") from None
     return LogText(lines)
 
 
 def _read_folder(folder: str, interest: Interest, warn: Callable[[str], None]) -> list[Line]:
-    """The lines of all files in a folder; of a file that cannot be read it is told why; OSError if none can be."""
+    """The lines of all logs in a folder; of a file that cannot be read it is told why; OSError if none can be."""
     lines: list[Line] = []
     fault: OSError | None = None
     for path in files_in(folder):
         try:
-            lines += _read_one(path, interest, warn)
+            lines += _read_one(path, interest, warn) or []
         except OSError as error:
             fault = error
             warn(f"left out: {path}: {error.strerror}")
@@ -63,7 +66,7 @@ def _read_folder(folder: str, interest: Interest, warn: Callable[[str], None]) -
     return lines
 
 
-def _read_one(name: str, interest: Interest, warn: Callable[[str], None]) -> list[Line]:
+def _read_one(name: str, interest: Interest, warn: Callable[[str], None]) -> list[Line] | None:
     if name == "-":
         if sys.stdin is None:
             raise NpuKbError("standard input is closed; give a file, or paste into it")
@@ -76,13 +79,20 @@ def _read_one(name: str, interest: Interest, warn: Callable[[str], None]) -> lis
         return _read_opened(name, stream, interest, warn)
 
 
-def _read_opened(name: str, stream: BufferedReader, interest: Interest, warn: Callable[[str], None]) -> list[Line]:
-    """The lines of a log, or of all logs in an archive; what is typed in a terminal is a log, and read but once."""
-    from npu_kb.intake.archives import kind_of_stream
+def _read_opened(
+    name: str, stream: BufferedReader, interest: Interest, warn: Callable[[str], None]
+) -> list[Line] | None:
+    """The lines of a log, or of all logs in an archive; None of a binary.
 
-    if stream.isatty() or not kind_of_stream(stream):
+    What is typed in a terminal is a log, and read but once.
+    """
+    from npu_kb.intake.archives import HEAD, kind_of_stream
+
+    if stream.isatty():
         return read_stream(stream, name, interest)
-    return _read_members(name, stream, interest, warn)
+    if kind_of_stream(stream):
+        return _read_members(name, stream, interest, warn)
+    return None if is_binary(stream.peek(HEAD)) else read_stream(stream, name, interest)
 
 
 def is_folder_or_archive(name: str) -> bool:
@@ -164,6 +174,16 @@ def files_in(folder: str) -> list[str]:
     return [path for _, path in sorted(found)[:_MOST_FILES]]
 
 
+def is_binary(head: bytes) -> bool:
+    """Whether a file that begins so is no log, but data.
+
+    NUL bytes tell nothing: a crash leaves them behind in a log, and one that was truncated while written begins so.
+    """
+    sample = head.replace(b"\0", b"")[:4096].translate(None, b"\t\n\r\x1b\x08\x0c")
+    controls = sum(byte < 32 for byte in sample)
+    return head.startswith(b"\x7fELF") or (head[:2] not in _UTF16_MARKS and controls > 1 + len(sample) // 16)
+
+
 def read_stream(stream: BinaryIO, source: str, interest: Interest) -> list[Line]:
     """The lines of a stream: all of a small one, those around possible evidence of a large one."""
     head = stream.read(WHOLE_BYTES + 1)
@@ -211,7 +231,7 @@ def _raw_chunks(head: bytes, stream: Reader, size: int) -> Iterator[bytes]:
 
 def encoding_of(head: bytes) -> str | None:
     """Name of the encoding if it is not UTF-8."""
-    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+    if head[:2] in _UTF16_MARKS:
         return "utf-16"
     try:
         head[:65_536].decode("utf-8")

@@ -8,6 +8,12 @@ from functools import cache
 from typing import NamedTuple
 
 _V = r"(?P<v>\d+(?:\.\d+)+(?:[.-]?(?:rc|alpha|beta|post|dev|T)\d*(?:\.\d+)*)*)"
+_DRIVER = r"(?P<v2>2\d\.\d\.(?:rc)?\d{1,2}(?:\.\d+)*)(?![\w-])"
+"""How releases of the Ascend driver are numbered, by year: 23.0.7, 24.1.rc3. Every kernel module is a driver too."""
+_FIRMWARE = r"(?P<v2>\d\.\d+\.\d+\.\d+\.\d+)"
+"""How those of the NPU's firmware are numbered: 7.1.0.9.220. Disks and network cards have a firmware too."""
+_IS = r"(?:\s*version)?\s*[:= ]\s*"
+_NPU = r"\b(?:Ascend|NPU|HDK)[ -](?:NPU[ -])?"
 
 # (text that must be in the lower-cased line, component, regex)
 _READERS: list[tuple[str, str, str]] = [
@@ -15,7 +21,8 @@ _READERS: list[tuple[str, str, str]] = [
     ("pytorch version", "torch", rf"PyTorch version:\s*{_V}"),
     ("torch", "torch_npu", rf"torch[-_]npu(?:==|\s+|\s*:\s*| version:?\s*){_V}"),
     ("torchvision", "torchvision", rf"torchvision(?:==|\s+){_V}"),
-    ("vllm", "vllm", rf"(?:^|[\s\[\]'\"(,])vllm(?:==|\s+|\s*:\s*v?| version:?\s*v?){_V}"),
+    ("vllm", "vllm", rf"(?:^|[\s\[\]'\"(,])vllm(?:==|\s+|\s*:\s*v?|(?: API server)? version:?\s*v?){_V}"),
+    ("llm engine (v", "vllm", rf"\bLLM engine \(v{_V}"),
     ("vllm", "vllm_ascend", rf"vllm[-_ ]ascend(?:==|\s+|\s*:\s*v?| version:?\s*v?){_V}"),
     ("vllm-ascend:v", "vllm_ascend", rf"vllm-ascend:v{_V}"),
     ("mindspore", "mindspore", rf"mindspore(?:==|\s+|\s*:\s*| version:?\s*){_V}"),
@@ -32,9 +39,9 @@ _READERS: list[tuple[str, str, str]] = [
     ("/cann-", "cann", rf"/cann-{_V}"),
     ("npu-smi", "driver", rf"npu-smi\s+\S+\s+Version:\s*{_V}"),
     ("npu-smi", "npu_smi", rf"npu-smi(?: version:)?\s+{_V}"),
-    ("software version", "driver", rf"^\s*Software Version\s*:\s*{_V}"),
-    ("driver", "driver", rf"(?<!network )\bdriver(?:\s*version)?\s*[:= ]\s*{_V}"),
-    ("firmware", "firmware", rf"(?<!network )\bfirmware(?:\s*version)?\s*[:= ]\s*{_V}"),
+    ("software version", "driver", rf"^\s*Software Version\s*:\s*{_DRIVER}"),
+    ("driver", "driver", rf"{_NPU}driver{_IS}{_V}|(?<!network )\bdriver{_IS}{_DRIVER}"),
+    ("firmware", "firmware", rf"{_NPU}firmware{_IS}{_V}|(?<!network )\bfirmware{_IS}{_FIRMWARE}"),
     ('"component":', "firmware", r'"device_id":\d+, "component":\w+, "version":(?P<v>\d+(?:\.\d+)+)'),
     ("python", "python", r"\bpython version:?\s*(?P<v>3\.\d{1,2}(?:\.\d+)?)|^Python (?P<v2>3\.\d{1,2}\.\d+)$"),
     ("/python3.", "python", r"/python(?P<v>3\.\d{1,2}(?:\.\d+)?)/"),

@@ -13,6 +13,7 @@ import json
 import os
 import sqlite3
 import stat
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cached_property
@@ -88,12 +89,13 @@ class Knowledge:
         stem = f"knowledge-{crc32(repr(directories).encode()):08x}"
         for path in _cached(compiled, stem):
             if _is_whole(path) and (knowledge := cls._open(path, key)):
+                _mark_used(path)
                 return knowledge
             if but_for and (knowledge := cls._open(path, None)) and knowledge._is_from(files, but_for):
                 return knowledge
         from pathlib import Path
 
-        from npu_kb.knowledge.cachefolder import private_folder
+        from npu_kb.knowledge.cachefolder import drop_old, private_folder
         from npu_kb.knowledge.compile import compile_knowledge, write_database
 
         connection = compile_knowledge([Path(directory) for directory in directories], key)
@@ -102,6 +104,7 @@ class Knowledge:
         if cache and (folder := private_folder(cache, COMPILED)):
             with suppress(OSError):  # a read-only or full disk only costs the next start some time
                 write_database(connection, folder, stem)
+                drop_old(folder)
         return cls(connection)
 
     @classmethod
@@ -285,6 +288,12 @@ def _cached(folder: str | None, stem: str) -> list[str]:
     except OSError:
         return []
     return [os.path.join(str(folder), name) for name in names if name.startswith(stem) and name.endswith(".db")]
+
+
+def _mark_used(path: str) -> None:
+    """Let the file count as used now, so that it is kept when older ones are removed."""
+    with suppress(OSError):
+        os.utime(path, ns=(time.time_ns(), os.stat(path).st_mtime_ns))
 
 
 def _is_whole(path: str) -> bool:

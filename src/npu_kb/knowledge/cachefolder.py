@@ -1,4 +1,4 @@
-"""Folders of derived files in the user's cache: put there in one step, checked before use, dropped when old.
+"""Derived files, and folders of them, in the user's cache: put there in one step, checked before use, dropped when old.
 
 Other programs of the same user may build and read the same folder at the same time.
 """
@@ -20,7 +20,8 @@ from npu_kb.locations import cache_directory, is_private
 _MANIFEST = "manifest.json"
 _UNFINISHED = (".part", ".old")
 _HOUR = 3600.0
-_KEPT = 4
+KEPT = 3
+"""Of each kind. One that a program has open stays readable to it when it is removed."""
 
 
 def private_folder(directory: Path | str, name: str) -> Path | None:
@@ -73,22 +74,31 @@ def kept(name: str, key: str, make: Callable[[], bytes]) -> bytes:
     data = make()
     with contextlib.suppress(OSError):  # a full disk only costs the next start some time
         place(path, lambda scratch: (scratch / name).write_bytes(data))
-        drop_old(folder, _KEPT)
+        drop_old(folder)
     return data
 
 
-def drop_old(folder: Path, keep: int) -> None:
-    """Remove all but the `keep` latest folders in `folder`, and what killed programs left unfinished."""
+def drop_old(folder: Path) -> None:
+    """Remove all but the last used files and folders in `folder`, and what killed programs left unfinished."""
     ages: list[tuple[float, Path]] = []
     for path in folder.iterdir():
         with contextlib.suppress(OSError):
-            age = time.time() - path.stat().st_mtime
+            status = path.lstat()
+            age = time.time() - max(status.st_mtime, status.st_atime)
             if path.suffix not in _UNFINISHED:
                 ages.append((age, path))
             elif age > _HOUR:
-                shutil.rmtree(path, ignore_errors=True)
-    for _, path in sorted(ages)[keep:]:
+                _remove(path)
+    for _, path in sorted(ages)[KEPT:]:
+        _remove(path)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
+    else:
+        with contextlib.suppress(OSError):
+            path.unlink()
 
 
 def _rename_unless_there(source: Path, target: Path) -> None:

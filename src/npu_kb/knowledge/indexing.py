@@ -19,7 +19,6 @@ Document = dict[str, Any]
 
 FIELD = "content"
 _MARK, _GAP = "\x1f", "\x1e"
-_KEPT_INDEXES = 4
 _WEIGHTS = {
     "id": 3.0, "title": 4.0, "symptom": 4.0, "topic": 4.0, "layer": 0.5, "match": 3.0, "hit": 2.0,
     "cause": 1.5, "fix": 1.0, "verify": 0.5, "expect": 0.5,
@@ -33,7 +32,7 @@ def write(path: Path, documents: list[Document], synonyms: Synonyms) -> None:
     from whoosh.filedb.filestore import FileStorage
 
     cachefolder.place(path, lambda scratch: _fill(FileStorage(str(scratch)), documents, synonyms).close())
-    cachefolder.drop_old(path.parent, _KEPT_INDEXES)
+    cachefolder.drop_old(path.parent)
 
 
 def in_memory(documents: Iterable[Document], synonyms: Synonyms) -> Any:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from npu_kb.codes.explain import ExplainStore, Explanation, Finding, explain
 from npu_kb.intake.clean import printable
 from npu_kb.render.text import VERDICT_NAMES, Style, choose, clipped, colon, width_of, wrap
 
 SCHEMA = "npu-kb/explain/1"
+_NONE: Mapping[str, Killed] = MappingProxyType({})
 FOUND, NOTHING, BAD_USE = 0, 1, 2
 _WIDTH = 80
 _INDENT = 2
@@ -43,6 +45,10 @@ _TEXTS = {
     "more": {"en": "more; give a longer prefix", "zh": "个未列出，请给更长的前缀"},
     "several": {"en": "The number alone fits several families:", "zh": "仅凭数字可能属于多个类别："},
     "device": {"en": "device event not in the catalogue, read from its bits", "zh": "未收录的设备事件，按位域解析"},
+    "killed": {
+        "en": "as an exit status: 128 + {number}, the process was killed by {signal}",
+        "zh": "作为退出码：128 + {number}，进程被信号 {signal} 终止",
+    },
     "no_words": {
         "en": "explain: give a code, such as 507018, EZ9999 or 0x7020016",
         "zh": "explain：请给出错误码，如 507018、EZ9999、0x7020016",
@@ -59,29 +65,50 @@ _VERSIONS_ZH = {
 """What the catalogues say of versions, which is in English."""
 
 
-def explain_command(words: Sequence[str], store: ExplainStore, lang: str, fmt: str, colour: bool) -> tuple[str, int]:
-    """The answer to `npu-kb explain WORDS` in `text` or `json`, and 0 (found), 1 (nothing known) or 2 (bad use)."""
+class Killed(NamedTuple):
+    """What an exit status says of a process that a signal ended: which one, and id and title of entries on it."""
+
+    number: int
+    signal: str
+    entries: list[dict[str, Any]]
+
+
+def explain_command(
+    words: Sequence[str], store: ExplainStore, lang: str, fmt: str, colour: bool, killed: Mapping[str, Killed] = _NONE
+) -> tuple[str, int]:
+    """The answer to `npu-kb explain WORDS` in `text` or `json`, and 0 (found), 1 (nothing known) or 2 (bad use).
+
+    `killed` holds those of the words that are exit statuses.
+    """
     if fmt not in ("text", "json"):
         return f"explain: no format {printable(fmt)!r}; use text or json\n", BAD_USE
     if not any(word.strip() for word in words):
         return choose(_TEXTS["no_words"], lang)[0] + "\n", BAD_USE
     explanations = explain(words, store)
-    status = FOUND if any(explanation.found for explanation in explanations) else NOTHING
+    status = FOUND if killed or any(explanation.found for explanation in explanations) else NOTHING
     if fmt == "json":
-        return explanations_json(explanations), status
-    return explanations_text(explanations, lang, colour), status
+        return explanations_json(explanations, killed), status
+    return explanations_text(explanations, lang, colour, killed), status
 
 
-def explanations_json(explanations: Sequence[Explanation]) -> str:
+def explanations_json(explanations: Sequence[Explanation], killed: Mapping[str, Killed] = _NONE) -> str:
     """The JSON form: {"schema": "npu-kb/explain/1", "words": [...]}; the input stands only under `word`."""
-    document = {"schema": SCHEMA, "words": [explanation.to_dict() for explanation in explanations]}
+    words = [explanation.to_dict() for explanation in explanations]
+    for document in words:
+        if exit_status := killed.get(document["word"]):
+            document["exit_status"] = exit_status._asdict()
+    document = {"schema": SCHEMA, "words": words}
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 
-def explanations_text(explanations: Sequence[Explanation], lang: str, colour: bool) -> str:
+def explanations_text(
+    explanations: Sequence[Explanation], lang: str, colour: bool, killed: Mapping[str, Killed] = _NONE
+) -> str:
     """Text of at most 80 columns; `lang` is en, zh or both."""
     page = _Page(lang, colour)
     for explanation in explanations:
+        if exit_status := killed.get(explanation.word):
+            page.killed(explanation.word, exit_status)
         page.explanation(explanation)
     return "\n".join(page.lines).rstrip() + "\n"
 
@@ -116,6 +143,14 @@ class _Page:
                 self.rows(explanation.near)
         self.lines.append("")
 
+    def killed(self, word: str, exit_status: Killed) -> None:
+        """What a number says as an exit status."""
+        for text in choose(_TEXTS["killed"], self.lang):
+            said = text.format(number=exit_status.number, signal=exit_status.signal)
+            self.paragraph(f"{word} {said}", 0, "bold")
+        self.entries(exit_status.entries)
+        self.lines.append("")
+
     def finding(self, finding: Finding) -> None:
         """One meaning: heading, meaning, then a line per field that it has."""
         row = finding.row or {}
@@ -145,13 +180,15 @@ class _Page:
         versions = str(row.get("versions", ""))
         self.field("versions", [_VERSIONS_ZH.get(versions, versions) if self.lang == "zh" else versions])
         self.field("chips", [", ".join(row.get("chips", []))])
-        self.field(
-            "entries",
-            [f"{e['id']}{colon(self.lang)}{' / '.join(choose(e['title'], self.lang))}" for e in finding.entries],
-        )
+        self.entries(finding.entries)
         if "url" in row:
             self.lines.append(" " * _INDENT + printable(str(row["url"])))
         self.field("source", ["; ".join(_short_source(source) for source in row.get("source", []))])
+
+    def entries(self, entries: Sequence[dict[str, Any]]) -> None:
+        """The entries that concern it."""
+        titles = [f"{e['id']}{colon(self.lang)}{' / '.join(choose(e['title'], self.lang))}" for e in entries]
+        self.field("entries", titles)
 
     def field(self, name: str, texts: list[str]) -> None:
         """A labelled paragraph; nothing if there is no text."""

@@ -20,6 +20,10 @@ _TEXTS = {
         "en": "Nothing wrong found in {facts} facts and {versions} versions.",
         "zh": "检查了 {facts} 项事实和 {versions} 个版本，未发现问题。",
     },
+    "no npu": {
+        "en": "No NPU is seen here: no device file, nothing that npu-smi or lspci tells of one.",
+        "zh": "本机未见 NPU：没有设备文件，npu-smi 和 lspci 也未报告。",
+    },
     "hints": {"en": "Nothing certain. Worth a look:", "zh": "没有确定的问题，可以关注："},
     "more": {"en": "Also worth a look:", "zh": "另外可以关注："},
     "missing": {"en": "Not read, so nothing is said of it", "zh": "以下内容未能读取，未作判断"},
@@ -35,9 +39,15 @@ def doctor_text(
     width: int,
     full: bool,
 ) -> str:
-    """First the causes, then the versions; `full` shows every match, and the pairs that go together too."""
+    """The causes, then the versions; `full` shows every match, and the pairs that go together too.
+
+    That there is no NPU at all is said before.
+    """
     shown = judgements if full else unsupported(judgements)
     page = Page(lang, colour, width)
+    if not _shows_npu(snapshot):
+        page.paragraph(choose(_TEXTS["no npu"], lang)[0], 0, "bold")
+        page.blank()
     claims = [match for match in document["matches"] if match["verdict"] != "possible"]
     hints = [match for match in document["matches"] if match not in claims and not (claims and full)]
     if claims:
@@ -57,6 +67,12 @@ def doctor_text(
         for line in missing_lines(snapshot.missing, lang):
             page.paragraph(line, 2)
     return page.text()
+
+
+def _shows_npu(snapshot: Snapshot) -> bool:
+    """Whether a machine that was looked at has an NPU; pasted outputs do not tell that there is none."""
+    told = any(fact.name.startswith("npu.") or (fact.name == "host.pci_npu" and fact.value) for fact in snapshot.facts)
+    return bool(snapshot.container is None or snapshot.chips or snapshot.devices.nodes or told)
 
 
 def _hints(page: Page, heading: str, matches: list[dict[str, Any]]) -> None:

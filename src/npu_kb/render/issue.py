@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from npu_kb.intake.logtext import LogText
 from npu_kb.intake.redact import names_in, redact
-from npu_kb.intake.salient import headline, redacted_lines
+from npu_kb.intake.salient import headline, redacted_lines, salient_lines
 from npu_kb.knowledge.base import Knowledge
 from npu_kb.render.inert import code_span, inert
 from npu_kb.render.markdown import fence
 
 _NOTICE = "Read it before you post it."
-_EXCERPT_LINES, _CONTEXT, _LINE_CHARS = 60, 3, 800
+_EXCERPT_LINES, _CONTEXT, _TRACEBACK_LINES, _LINE_CHARS = 60, 3, 40, 800
+_NAMED_MATCHES = 3
 _ASKED = ("chip", "driver", "firmware", "cann", "torch", "torch_npu", "vllm", "vllm_ascend", "mindspore", "python")
+_TRACEBACK = "Traceback (most recent call last)"
 _CHIP = re.compile(
     r"\b(?:Ascend ?)?((?:910B[1-4](?:-1|C)?|910_93\w+|310P[1-7]|310B[1-4]|910Pro[AB]|950(?:PR|DT))\w*)\b"
 )
@@ -24,7 +27,8 @@ def issue_text(document: dict[str, Any], log: LogText, knowledge: Knowledge) -> 
     """Markdown of an issue; its first line names the tracker. Nothing is sent anywhere."""
     tracker = _tracker(log, knowledge.trackers())
     names = names_in(log.text)
-    whole, salient = redacted_lines(log, names)
+    whole, places = redacted_lines(log, names)
+    salient = _salient(log, places)
     lines = [
         f"<!-- {tracker['name']}: {tracker['url']} -->",
         _NOTICE,
@@ -34,7 +38,7 @@ def issue_text(document: dict[str, Any], log: LogText, knowledge: Knowledge) -> 
         *_environment(document["versions"], log),
         "## Log",
         "",
-        *fence("\n".join(_excerpt(whole, salient)), "text"),
+        *fence("\n".join(_excerpt(whole, _proving(document, log, places), salient)), "text"),
         "",
     ]
     text = "\n".join([*lines, *_known(document, names), *_to_add(document)]).rstrip() + "\n"
@@ -46,10 +50,43 @@ def _tracker(log: LogText, trackers: list[dict[str, Any]]) -> dict[str, Any]:
     return next(t for t in trackers if not t.get("when") or any(word in lowered for word in t["when"]))
 
 
-def _excerpt(lines: list[str], salient: list[int]) -> list[str]:
-    """The lines around those that speak of an error, in their order."""
-    kept = sorted({j for i in salient for j in range(i - _CONTEXT, i + _CONTEXT + 1) if 0 <= j < len(lines)})
-    return [_shortened(lines[i]) for i in kept[-_EXCERPT_LINES:]]
+def _salient(log: LogText, places: list[int]) -> list[int]:
+    """Places of the lines that speak of an error."""
+    wanted = {id(line) for line in salient_lines(log)}
+    return sorted({place for line, place in zip(log.lines, places, strict=True) if id(line) in wanted})
+
+
+def _proving(document: dict[str, Any], log: LogText, places: list[int]) -> list[int]:
+    """Places of the lines that speak for the named entries, those of the first entry first."""
+    at: dict[tuple[str, int], int] = {}
+    for line, place in zip(log.lines, places, strict=True):
+        at.setdefault((line.source, line.number), place)
+    evidence = [(row["source"], row["line"]) for m in document["matches"][:_NAMED_MATCHES] for row in m["evidence"]]
+    return [at[origin] for origin in evidence if origin in at]
+
+
+def _excerpt(lines: list[str], proving: list[int], salient: list[int]) -> list[str]:
+    """In order, gaps marked: lines that prove the answer with their tracebacks, and those around the last errors."""
+    wanted = [near for place in proving for near in _with_traceback(lines, place)]
+    wanted += [near for place in reversed(salient) for near in _around(place, _CONTEXT)]
+    kept = sorted([near for near in dict.fromkeys(wanted) if 0 <= near < len(lines)][:_EXCERPT_LINES])
+    excerpt: list[str] = []
+    for last, place in zip([*kept[:1], *kept], kept, strict=False):
+        if place > last + 1:
+            excerpt.append(f"[... lines left out: {place - last - 1} ...]")
+        excerpt.append(_shortened(lines[place]))
+    return excerpt
+
+
+def _with_traceback(lines: list[str], place: int) -> Iterable[int]:
+    """The line, those before it up to the head of its traceback, the nearest first, and those behind it."""
+    before = range(place, max(place - _TRACEBACK_LINES, -1), -1)
+    head = next((near for near in before if _TRACEBACK in lines[near]), place)
+    return _around(place, max(place - head, _CONTEXT))
+
+
+def _around(place: int, before: int) -> Iterable[int]:
+    return (*range(place, place - before - 1, -1), *range(place + 1, place + _CONTEXT + 1))
 
 
 def _shortened(line: str) -> str:
@@ -69,7 +106,7 @@ def _environment(versions: dict[str, str], log: LogText) -> list[str]:
 def _known(document: dict[str, Any], names: dict[str, str]) -> list[str]:
     """Decoded codes and entries that were looked at."""
     codes = [f"{row['code']} ({row['family']}): {row['meaning']['en']}" for row in document["codes"][:8]]
-    entries = [f"{m['title']['en']} ({m['verdict']}, {m['id']})" for m in document["matches"][:3]]
+    entries = [f"{m['title']['en']} ({m['verdict']}, {m['id']})" for m in document["matches"][:_NAMED_MATCHES]]
     lines = ["## Codes", "", *(f"- {inert(redact(text, names))}" for text in codes), ""] if codes else []
     if entries:
         lines += ["## Looked at already", "", *(f"- {inert(redact(text, names))}" for text in entries), ""]

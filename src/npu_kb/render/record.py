@@ -57,6 +57,18 @@ _TEXTS: dict[str, dict[str, str]] = {
     },
     "not kept": {"en": "not kept ({error})", "zh": "未能保存（{error}）"},
     "written": {"en": "Written: {path}", "zh": "已写入：{path}"},
+    "filed": {"en": "Layer {layer}, topic {topic}", "zh": "层次 {layer}，主题 {topic}"},
+    "guessed": {
+        "en": " (guessed; if it is wrong, remove the file and say it by {options})",
+        "zh": "（系推测；若不对，请删除该文件并用 {options} 指定）",
+    },
+    "missing": {"en": "still missing: {options}", "zh": "还缺少：{options}"},
+    "both languages": {"en": "an entry is in English and in Chinese; ", "zh": "条目须中英文齐全；"},
+    "a text": {"en": "a text that recognises it (--edit)", "zh": "识别文本（--edit）"},
+    "needed": {
+        "en": "It is needed: an entry is in English and in Chinese. Ctrl-D keeps what is said so far.",
+        "zh": "此项必填：条目须中英文齐全。按 Ctrl-D 可保存已填内容，以后继续。",
+    },
     "first": {"en": "why answers this log with it first.", "zh": "why 现在首先给出该条目。"},
     "behind": {"en": "why still answers this log with {id} first.", "zh": "why 仍首先给出 {id}。"},
     "unread": {
@@ -174,6 +186,28 @@ def written_text(
             *(f"  {shlex.join(['git', '-C', str(repository), *words])}" for words in commands),
         ]
     return printable_lines(lines)
+
+
+def filed_text(entry: dict[str, Any], guessed: list[str], lang: str) -> str:
+    """Under which layer and topic an entry stands, and which of them are only guessed."""
+    filed = say("filed", lang, layer=entry["layer"], topic=entry["topic"])
+    guess = say("guessed", lang, options=", ".join(f"--{name}" for name in guessed)) if guessed else ""
+    return printable_lines([filed + guess])
+
+
+def missing_text(paths: list[str], lang: str) -> str:
+    """By which options the fields are filled that an entry lacks, and why both languages are asked for."""
+    options = ", ".join(_option(path, lang) for path in paths)
+    reason = say("both languages", lang) if any("." in path for path in paths) else ""
+    return reason + say("missing", lang, options=options)
+
+
+def _option(path: str, lang: str) -> str:
+    """The option that fills a field."""
+    name, _, part = path.partition(".")
+    if name == "match":
+        return say("a text", lang)
+    return f"--{name}-zh" if part == "zh" else f"--{name}"
 
 
 def findings_text(rows: Iterable[dict[str, Any]], lang: str, width: int) -> str:

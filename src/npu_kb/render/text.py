@@ -120,7 +120,7 @@ LABELS: dict[str, dict[str, str]] = {
     "others": {"en": "Also possible", "zh": "其他可能"},
     "nearest": {"en": "Nearest, to be checked", "zh": "最接近的条目，需核实"},
     "nothing": {"en": "No known cause.", "zh": "没有找到已知的原因。"},
-    "empty": {"en": "No known cause: the input is empty.", "zh": "没有找到已知的原因：输入为空。"},
+    "empty": {"en": "No known cause: the input holds no text.", "zh": "没有找到已知的原因：输入中没有文本。"},
     "capture": {"en": "Capture next", "zh": "建议继续采集"},
     "line": {"en": "line {number}", "zh": "第 {number} 行"},
     "look": {"en": "look for", "zh": "关注"},
