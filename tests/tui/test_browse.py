@@ -43,6 +43,38 @@ def test_typing_searches_in_both_languages(drive, settle) -> None:
     drive(script)
 
 
+def test_a_slash_that_leads_to_the_search_line_is_no_part_of_the_search(drive, settle) -> None:
+    async def script(pilot: Pilot[None]) -> None:
+        line = pilot.app.screen.query_one("#search", Input)
+        await pilot.press("slash", *"fonts", "slash", "x")
+        assert line.value == "fonts/x"
+        await pilot.press("escape", "slash", "slash", "f")
+        assert line.value == "f"
+
+    drive(script)
+
+
+def test_enter_leads_from_the_search_to_the_first_result_and_into_the_entry(drive, settle, shown: Shown) -> None:
+    async def script(pilot: Pilot[None]) -> None:
+        small = pilot.app.size.width < 110
+        results, entry = pilot.app.screen.query_one(ResultList), pilot.app.screen.query_one(EntryView)
+        await pilot.press(*"nowhere", "enter")
+        assert pilot.app.focused is pilot.app.screen.query_one("#search")
+        await pilot.press(*["backspace"] * 7, *"demo", "enter")
+        await settle(pilot)
+        assert pilot.app.focused is results and results.cursor == 0
+        await pilot.press("down", "enter")
+        await settle(pilot)
+        assert pilot.app.focused is entry and entry.size.height > (18 if small else 0)
+        assert (results.size.height == 0) is small and "Symptom" in shown(pilot.app)
+        await pilot.press("escape")
+        await settle(pilot)
+        assert pilot.app.focused is results and results.cursor == 1 and results.size.height
+
+    for size in ((80, 24), (120, 40), (40, 24)):
+        drive(script, size=size)
+
+
 def test_one_line_faults_are_found_and_shown(signature_kb: str, drive, settle, shown: Shown) -> None:
     async def script(pilot: Pilot[None]) -> None:
         assert signature_kb not in ids(pilot)
