@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
+import pty
+import struct
+import subprocess
+import sys
+import termios
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -47,6 +55,32 @@ def test_a_saved_snapshot_is_named(run: Run, tmp_path: Path) -> None:
 
 def test_a_runtime_code_has_the_entries_of_the_code_it_becomes(run: Run) -> None:
     assert "device-memory-allocation-refused-by-driver" in run("explain", "0x7020016")[1]
+
+
+def on_terminal(columns: int, *arguments: str) -> list[str]:
+    """The lines that a command writes to a terminal of so many columns."""
+    reader, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("4H", 24, columns, 0, 0))
+    with subprocess.Popen([sys.executable, "-m", "npu_kb", *arguments, "--color=never"], stdout=terminal):
+        os.close(terminal)
+        written = b""
+        with suppress(OSError):  # as Linux says that the other end is closed
+            while part := os.read(reader, 4096):
+                written += part
+    os.close(reader)
+    return written.decode().splitlines()
+
+
+def test_lines_are_no_wider_than_the_terminal(shared_cache: Path, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setenv("NPU_KB_CACHE", str(shared_cache))
+    monkeypatch.setenv("NPU_KB_STORE", "off")
+    log = tmp_path / "a.log"
+    log.write_text("ImportError: libhccl.so: cannot open shared object file: No such file or directory\n")
+    for columns in (30, 40, 60):
+        for arguments in (("why", str(log)), ("explain", "507018"), ("show", "cann-environment-not-loaded")):
+            lines = on_terminal(columns, *arguments)
+            wide = [line for line in lines if width_of(line) > columns and len(line.split()) > 1]
+            assert lines and [line for line in wide if not line.lstrip().startswith("$ ")] == []
 
 
 CONDITIONS = """\

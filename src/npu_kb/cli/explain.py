@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING
 
 from npu_kb.cli.options import (
     add_output,
     colour,
     language,
     load_knowledge,
+    width,
 )
-
-if TYPE_CHECKING:
-    pass
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,7 +23,7 @@ def run(options: argparse.Namespace) -> int:
     from npu_kb.render.codes import explain_command
 
     text, status = explain_command(
-        options.codes, load_knowledge(options), language(options), options.format, colour(options)
+        options.codes, load_knowledge(options), language(options), options.format, colour(options), width()
     )
     sys.stdout.write(text)
     return status

@@ -8,11 +8,10 @@ from typing import Any
 
 from npu_kb.codes.explain import ExplainStore, Explanation, Finding, explain
 from npu_kb.intake.clean import printable
-from npu_kb.render.text import VERDICT_NAMES, Style, choose, clipped, colon, width_of, wrap
+from npu_kb.render.text import VERDICT_NAMES, Style, choose, clipped, colon, side_by_side, width_of, wrap
 
 SCHEMA = "npu-kb/explain/1"
 FOUND, NOTHING, BAD_USE = 0, 1, 2
-_WIDTH = 80
 _INDENT = 2
 _LABEL_WIDTH = 11
 _LISTED = 60
@@ -59,7 +58,9 @@ _VERSIONS_ZH = {
 """What the catalogues say of versions, which is in English."""
 
 
-def explain_command(words: Sequence[str], store: ExplainStore, lang: str, fmt: str, colour: bool) -> tuple[str, int]:
+def explain_command(
+    words: Sequence[str], store: ExplainStore, lang: str, fmt: str, colour: bool, width: int = 80
+) -> tuple[str, int]:
     """The answer to `npu-kb explain WORDS` in `text` or `json`, and 0 (found), 1 (nothing known) or 2 (bad use)."""
     if fmt not in ("text", "json"):
         return f"explain: no format {printable(fmt)!r}; use text or json\n", BAD_USE
@@ -69,7 +70,7 @@ def explain_command(words: Sequence[str], store: ExplainStore, lang: str, fmt: s
     status = FOUND if any(explanation.found for explanation in explanations) else NOTHING
     if fmt == "json":
         return explanations_json(explanations), status
-    return explanations_text(explanations, lang, colour), status
+    return explanations_text(explanations, lang, colour, width), status
 
 
 def explanations_json(explanations: Sequence[Explanation]) -> str:
@@ -78,9 +79,9 @@ def explanations_json(explanations: Sequence[Explanation]) -> str:
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 
-def explanations_text(explanations: Sequence[Explanation], lang: str, colour: bool) -> str:
-    """Text of at most 80 columns; `lang` is en, zh or both."""
-    page = _Page(lang, colour)
+def explanations_text(explanations: Sequence[Explanation], lang: str, colour: bool, width: int = 80) -> str:
+    """Text of at most so many columns; `lang` is en, zh or both."""
+    page = _Page(lang, colour, width)
     for explanation in explanations:
         page.explanation(explanation)
     return "\n".join(page.lines).rstrip() + "\n"
@@ -89,9 +90,10 @@ def explanations_text(explanations: Sequence[Explanation], lang: str, colour: bo
 class _Page:
     """Lines of one answer in one language, or both."""
 
-    def __init__(self, lang: str, colour: bool) -> None:
+    def __init__(self, lang: str, colour: bool, width: int) -> None:
         self.lang = lang
         self.style = Style(colour)
+        self.width = width
         self.lines: list[str] = []
 
     def explanation(self, explanation: Explanation) -> None:
@@ -121,8 +123,8 @@ class _Page:
         row = finding.row or {}
         sure = choose(VERDICT_NAMES[finding.sure], self.lang)[0]
         name = " ".join(str(part) for part in (row.get("code", finding.key), row.get("symbol")) if part)
-        heading = self.style(printable(name), "bold")
-        self.lines.append(f"{heading}  {self.style(f'{finding.family}, {sure}', 'dim')}")
+        heading = ((printable(name), "bold"), (f"{finding.family}, {sure}", "dim"))
+        self.lines += side_by_side(heading, self.width, self.style)
         texts = choose(row["meaning"], self.lang) if row else choose(_TEXTS["device"], self.lang)
         for text in texts:
             self.paragraph(text, _INDENT)
@@ -159,7 +161,7 @@ class _Page:
         indent = " " * (_INDENT + _LABEL_WIDTH)
         first = " " * _INDENT + self.style(label, "cyan") + " " * max(1, _LABEL_WIDTH - width_of(label))
         for text in filter(None, texts):
-            for line in wrap(printable(text), _WIDTH - len(indent)):
+            for line in wrap(printable(text), self.width - len(indent)):
                 self.lines.append(first + line)
                 first = indent
 
@@ -183,7 +185,7 @@ class _Page:
     def rows(self, rows: Sequence[dict[str, Any]]) -> None:
         """One clipped line per row."""
         for row in rows:
-            self.lines.append(" " * _INDENT + clipped(self.brief(row), _WIDTH - _INDENT))
+            self.lines.append(" " * _INDENT + clipped(self.brief(row), self.width - _INDENT))
 
     def brief(self, row: dict[str, Any]) -> str:
         """A row on one line."""
@@ -196,7 +198,7 @@ class _Page:
 
     def paragraph(self, text: str, indent: int, *styles: str) -> None:
         """Wrapped text behind an indent."""
-        for line in wrap(printable(text), _WIDTH - indent):
+        for line in wrap(printable(text), self.width - indent):
             self.lines.append(" " * indent + self.style(line, *styles))
 
 

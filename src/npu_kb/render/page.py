@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from npu_kb.intake.clean import printable
-from npu_kb.render.text import EFFECT_NAMES, Style, choose, label, width_of, wrap
+from npu_kb.render.text import EFFECT_NAMES, Style, choose, label, side_by_side, width_of, wrap
 
 _LABEL_WIDTH = 9
 
@@ -28,6 +28,10 @@ class Page:
         """Wrapped text behind an indent."""
         for line in wrap(printable(text), self.width - indent):
             self.lines.append(" " * indent + self.style(line, *styles))
+
+    def heading(self, *parts: tuple[str, ...]) -> None:
+        """Texts, each with its styles, on one line if they fit there."""
+        self.lines += side_by_side(parts, self.width, self.style)
 
     def row(self, text: str) -> None:
         """A line of a table, as long as it is, so that ids in it can be copied."""
