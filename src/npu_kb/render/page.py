@@ -41,7 +41,7 @@ class Page:
         """A labelled paragraph; further texts stand below the first."""
         heading = label(name, self.lang)
         pad = " " * max(1, _LABEL_WIDTH - width_of(heading))
-        lines = [line for text in texts for line in wrap(printable(text), self.width - _LABEL_WIDTH)]
+        lines = [line for text in texts for line in wrap(printable(text), self.width - width_of(heading + pad))]
         for i, line in enumerate(lines):
             self.lines.append((self.style(heading, "bold") + pad if i == 0 else " " * _LABEL_WIDTH) + line)
 
