@@ -181,16 +181,17 @@ def test_what_is_copied_goes_to_the_terminal_and_into_a_private_file(drive, sett
     assert clip.stat().st_mode & 0o777 == 0o600
 
 
-def test_place_language_theme_and_searches_are_remembered(drive, settle, tmp_path: Path) -> None:
+def test_place_theme_and_searches_are_remembered_and_the_language_is_not(drive, settle, tmp_path: Path) -> None:
     async def first(pilot: Pilot[None]) -> None:
         await pilot.press(*"slow", "enter", "f8")
         await settle(pilot)
+        assert pilot.app.lang == "zh"
         pilot.app.use_theme("gruvbox")
         await pilot.press("ctrl+q")
 
     async def second(pilot: Pilot[None]) -> None:
         assert pilot.app.screen.query_one("#search", Input).value == "slow"
-        assert (pilot.app.lang, pilot.app.theme, pilot.app.state.searches) == ("zh", "gruvbox", ["slow"])
+        assert (pilot.app.lang, pilot.app.theme, pilot.app.state.searches) == ("en", "gruvbox", ["slow"])
         assert pilot.app.screen.query_one(EntryView).document_id == "demo-slow-link"
 
     drive(first)
