@@ -113,6 +113,21 @@ def test_show_says_how_conditions_are_joined(
     assert [line.strip() for line in conditions.splitlines() if line.strip()][: len(expected)] == expected
 
 
+ALIKE = """\
+- text: first words
+  any: [either, or this]
+- text: second words
+  any: [either, or this]
+"""
+
+
+def test_show_says_once_what_all_ways_ask_for(run: Run, own_kb: Path, write_entry: Callable[..., Path]) -> None:
+    write_entry("alike", match=ALIKE)
+    conditions = run("show", "alike")[1].partition("Recognised by")[2].splitlines()
+    expected = ["any one of these:", "- first words", "- second words", "and one of:", "either", "or this"]
+    assert [line.strip() for line in conditions if line.strip()][: len(expected)] == expected
+
+
 def test_show_of_a_single_condition_joins_nothing(run: Run, own_kb: Path, write_entry: Callable[..., Path]) -> None:
     write_entry("one-way", match="- text: only these words")
     assert "Recognised by only these words\n" in run("show", "one-way")[1]
