@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, get_args
 
-from npu_kb.cli.asking import agrees, ask, ask_one_of, edited
+from npu_kb.cli.asking import agrees, ask, ask_one_of, edited, forget_typed
 from npu_kb.cli.options import FOUND, NONE, language, width
 from npu_kb.errors import NpuKbError, StoreError
 from npu_kb.findings.recording import Recording
@@ -94,6 +94,8 @@ class Desk:
 
     def _propose(self) -> None:
         """Show what could recognise the log, and take what is picked."""
+        if self.asks:
+            self._say(say("trying", self.lang) + "\n")
         proposals = self.recording.proposals
         self._say(proposals_text(proposals, self.recording.known, self.lang, width()))
         usable = bool(proposals) and not proposals[0].good_logs
@@ -106,6 +108,7 @@ class Desk:
 
     def _pick(self) -> None:
         """Ask until the answer names proposals."""
+        forget_typed()
         while not self.draft.get("match"):
             try:
                 self.recording.choose(_numbers(ask(say("which", self.lang), "1")), self.options.proves)
@@ -169,6 +172,8 @@ class Desk:
         if self.asks and not self.options.edit:
             self._say(f"\n{text}\n{say('checking', self.lang)}\n")
         problems, first = self.recording.check(text, path)
+        if self.asks:
+            forget_typed()
         self._say(problems_text(problems, self.lang))
         return _Checked(text, path, any(not problem.is_warning for problem in problems), first)
 
