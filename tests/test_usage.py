@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import pty
+import shutil
 import struct
 import subprocess
 import sys
@@ -15,9 +16,11 @@ from pathlib import Path
 
 import pytest
 
+from npu_kb import locations
 from npu_kb.cli import COMMANDS, IN_CHINESE
 from npu_kb.render.text import width_of
 
+CODES = Path(locations.builtin_kb_directory()) / "codes"
 Run = Callable[..., tuple[int, str, str]]
 
 
@@ -55,6 +58,24 @@ def test_a_saved_snapshot_is_named(run: Run, tmp_path: Path) -> None:
 
 def test_a_runtime_code_has_the_entries_of_the_code_it_becomes(run: Run) -> None:
     assert "device-memory-allocation-refused-by-driver" in run("explain", "0x7020016")[1]
+
+
+def test_a_number_has_the_entries_that_print_it_beside_the_words_of_its_family(run: Run) -> None:
+    assert "aicore-ddr-address-out-of-range" in run("explain", "0x800000")[1]
+
+
+def test_entries_about_a_code_as_such_come_first(run: Run, own_kb: Path, write_entry: Callable[..., Path]) -> None:
+    own_kb.joinpath("codes").mkdir()
+    shutil.copy(CODES / "acl.yaml", own_kb / "codes")
+    code = "code: {family: acl, value: '507018'}"
+    write_entry("a-niche", match="- text: ['ret 507018', gdn]")
+    write_entry("b-reported", match=f"- {code}")
+    for id, match in (("c-with-more", f"- {code}\n  text: more"), ("d-alone", f"- text: other words\n- {code}")):
+        path = write_entry(id, match=match)
+        path.write_text(path.read_text("utf-8").replace("status: reported", "status: confirmed"), "utf-8")
+    out = run("explain", "507018")[1]
+    order = ["d-alone", "c-with-more", "b-reported", "a-niche"]
+    assert sorted(order, key=out.index) == order
 
 
 def on_terminal(columns: int, *arguments: str) -> list[str]:
