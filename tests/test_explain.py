@@ -35,11 +35,14 @@ LINE = {
 }
 
 
+CONDITIONS: dict[str, list[str]] = {"text": ["507018"], "regex": [], "code": [], "fact": [], "any": [], "none": []}
+
+
 class Store(CodeTable):
     """The catalogues, an entry that concerns 507018, and a one-line fault that prints MIE05E010006."""
 
     def entries_for_code(self, family: str, key: str) -> Sequence[dict[str, Any]]:
-        return [{**ENTRY, "layer": "operator"}] if (family, key) == ("acl", "507018") else []
+        return [{**ENTRY, "status": "confirmed", "match": [CONDITIONS]}] if (family, key) == ("acl", "507018") else []
 
     def signatures_with(self, words: Sequence[str]) -> Sequence[dict[str, Any]]:
         return [LINE] if "mie05e010006" in [word.lower() for word in words] else []

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import io
+import os
+import pty
 import re
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -491,6 +494,30 @@ def log_file(tmp_path: Path) -> str:
     path = tmp_path / "a.log"
     path.write_text(LOG)
     return str(path)
+
+
+def test_what_is_typed_while_patterns_are_tried_answers_no_question(
+    overlay: Path, log_file: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    typist, terminal = pty.openpty()
+    os.write(typist, b"1\n")
+    asked = threading.Event()
+
+    def end_the_input() -> None:
+        while not asked.wait(0.05):
+            os.write(typist, b"\x04")
+
+    thread = threading.Thread(target=end_the_input)
+    with os.fdopen(terminal, encoding="utf-8") as stdin:
+        monkeypatch.setattr(sys, "stdin", stdin)
+        thread.start()
+        status = main(["record", log_file, "--kb", str(overlay)])
+        asked.set()
+        thread.join()
+    os.close(typist)
+    err = capsys.readouterr().err
+    assert status == 2 and "Which of them" in err.partition("Trying patterns ...")[2]
+    assert "Title in English" not in err
 
 
 def test_on_a_terminal_it_asks_and_shows_defaults(answer: Run, overlay: Path, log_file: str) -> None:

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
+import pty
 import re
 import shutil
+import struct
+import subprocess
+import sys
+import termios
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from npu_kb import locations
 from npu_kb.cli import COMMANDS, IN_CHINESE
 from npu_kb.locations import builtin_kb_directory
 from npu_kb.render.text import width_of
 
+CODES = Path(locations.builtin_kb_directory()) / "codes"
 Run = Callable[..., tuple[int, str, str]]
 
 
@@ -53,6 +63,50 @@ def test_a_runtime_code_has_the_entries_of_the_code_it_becomes(run: Run) -> None
     assert "device-memory-allocation-refused-by-driver" in run("explain", "0x7020016")[1]
 
 
+def test_a_number_has_the_entries_that_print_it_beside_the_words_of_its_family(run: Run) -> None:
+    assert "aicore-ddr-address-out-of-range" in run("explain", "0x800000")[1]
+
+
+def test_entries_about_a_code_as_such_come_first(run: Run, own_kb: Path, write_entry: Callable[..., Path]) -> None:
+    own_kb.joinpath("codes").mkdir()
+    shutil.copy(CODES / "acl.yaml", own_kb / "codes")
+    code = "code: {family: acl, value: '507018'}"
+    write_entry("a-niche", match="- text: ['ret 507018', gdn]")
+    write_entry("b-reported", match=f"- {code}")
+    for id, match in (("c-with-more", f"- {code}\n  text: more"), ("d-alone", f"- text: other words\n- {code}")):
+        path = write_entry(id, match=match)
+        path.write_text(path.read_text("utf-8").replace("status: reported", "status: confirmed"), "utf-8")
+    out = run("explain", "507018")[1]
+    order = ["d-alone", "c-with-more", "b-reported", "a-niche"]
+    assert sorted(order, key=out.index) == order
+
+
+def on_terminal(columns: int, *arguments: str) -> list[str]:
+    """The lines that a command writes to a terminal of so many columns."""
+    reader, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("4H", 24, columns, 0, 0))
+    with subprocess.Popen([sys.executable, "-m", "npu_kb", *arguments, "--color=never"], stdout=terminal):
+        os.close(terminal)
+        written = b""
+        with suppress(OSError):  # as Linux says that the other end is closed
+            while part := os.read(reader, 4096):
+                written += part
+    os.close(reader)
+    return written.decode().splitlines()
+
+
+def test_lines_are_no_wider_than_the_terminal(shared_cache: Path, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setenv("NPU_KB_CACHE", str(shared_cache))
+    monkeypatch.setenv("NPU_KB_STORE", "off")
+    log = tmp_path / "a.log"
+    log.write_text("ImportError: libhccl.so: cannot open shared object file: No such file or directory\n")
+    for columns in (30, 40, 60):
+        for arguments in (("why", str(log)), ("explain", "507018"), ("show", "cann-environment-not-loaded")):
+            lines = on_terminal(columns, *arguments)
+            wide = [line for line in lines if width_of(line) > columns and len(line.split()) > 1]
+            assert lines and [line for line in wide if not line.lstrip().startswith("$ ")] == []
+
+
 CONDITIONS = """\
 - text: [first words, second words]
   any: [either, or this]
@@ -81,6 +135,21 @@ def test_show_says_how_conditions_are_joined(
     _, out, _ = run("show", "several-ways", "--lang", lang)
     conditions = out.partition("Recognised by" if lang == "en" else "匹配条件")[2]
     assert [line.strip() for line in conditions.splitlines() if line.strip()][: len(expected)] == expected
+
+
+ALIKE = """\
+- text: first words
+  any: [either, or this]
+- text: second words
+  any: [either, or this]
+"""
+
+
+def test_show_says_once_what_all_ways_ask_for(run: Run, own_kb: Path, write_entry: Callable[..., Path]) -> None:
+    write_entry("alike", match=ALIKE)
+    conditions = run("show", "alike")[1].partition("Recognised by")[2].splitlines()
+    expected = ["any one of these:", "- first words", "- second words", "and one of:", "either", "or this"]
+    assert [line.strip() for line in conditions if line.strip()][: len(expected)] == expected
 
 
 def test_show_of_a_single_condition_joins_nothing(run: Run, own_kb: Path, write_entry: Callable[..., Path]) -> None:

@@ -73,7 +73,7 @@ def drive(tmp_path: Path) -> Drive:
         script: Script, files: list[str] | None = None, size: tuple[int, int] = (80, 24), lang: str = "en",
         kb: str | None = None,
     ) -> KnowledgeApp:  # fmt: skip
-        app = KnowledgeApp(Knowledge.load, lang, files, str(tmp_path / "state" / "tui.json"), None, kb)
+        app = KnowledgeApp(Knowledge.load, lang, files, str(tmp_path / "state" / "tui.json"), kb)
 
         async def go() -> None:
             async with app.run_test(size=size) as pilot:

@@ -43,6 +43,38 @@ def test_typing_searches_in_both_languages(drive, settle) -> None:
     drive(script)
 
 
+def test_a_slash_that_leads_to_the_search_line_is_no_part_of_the_search(drive, settle) -> None:
+    async def script(pilot: Pilot[None]) -> None:
+        line = pilot.app.screen.query_one("#search", Input)
+        await pilot.press("slash", *"fonts", "slash", "x")
+        assert line.value == "fonts/x"
+        await pilot.press("escape", "slash", "slash", "f")
+        assert line.value == "f"
+
+    drive(script)
+
+
+def test_enter_leads_from_the_search_to_the_first_result_and_into_the_entry(drive, settle, shown: Shown) -> None:
+    async def script(pilot: Pilot[None]) -> None:
+        small = pilot.app.size.width < 110
+        results, entry = pilot.app.screen.query_one(ResultList), pilot.app.screen.query_one(EntryView)
+        await pilot.press(*"nowhere", "enter")
+        assert pilot.app.focused is pilot.app.screen.query_one("#search")
+        await pilot.press(*["backspace"] * 7, *"demo", "enter")
+        await settle(pilot)
+        assert pilot.app.focused is results and results.cursor == 0
+        await pilot.press("down", "enter")
+        await settle(pilot)
+        assert pilot.app.focused is entry and entry.size.height > (18 if small else 0)
+        assert (results.size.height == 0) is small and "Symptom" in shown(pilot.app)
+        await pilot.press("escape")
+        await settle(pilot)
+        assert pilot.app.focused is results and results.cursor == 1 and results.size.height
+
+    for size in ((80, 24), (120, 40), (40, 24)):
+        drive(script, size=size)
+
+
 def test_one_line_faults_are_found_and_shown(signature_kb: str, drive, settle, shown: Shown) -> None:
     async def script(pilot: Pilot[None]) -> None:
         assert signature_kb not in ids(pilot)
@@ -149,16 +181,17 @@ def test_what_is_copied_goes_to_the_terminal_and_into_a_private_file(drive, sett
     assert clip.stat().st_mode & 0o777 == 0o600
 
 
-def test_place_language_theme_and_searches_are_remembered(drive, settle, tmp_path: Path) -> None:
+def test_place_theme_and_searches_are_remembered_and_the_language_is_not(drive, settle, tmp_path: Path) -> None:
     async def first(pilot: Pilot[None]) -> None:
         await pilot.press(*"slow", "enter", "f8")
         await settle(pilot)
+        assert pilot.app.lang == "zh"
         pilot.app.use_theme("gruvbox")
         await pilot.press("ctrl+q")
 
     async def second(pilot: Pilot[None]) -> None:
         assert pilot.app.screen.query_one("#search", Input).value == "slow"
-        assert (pilot.app.lang, pilot.app.theme, pilot.app.state.searches) == ("zh", "gruvbox", ["slow"])
+        assert (pilot.app.lang, pilot.app.theme, pilot.app.state.searches) == ("en", "gruvbox", ["slow"])
         assert pilot.app.screen.query_one(EntryView).document_id == "demo-slow-link"
 
     drive(first)

@@ -110,6 +110,42 @@ def test_enter_jumps_from_evidence_to_its_line_and_back(drive, settle, log_file:
     drive(script, files=[log_file])
 
 
+HEADS = """\
+(APIServer pid=2544) INFO:     10.1.2.3:40112 - "POST /v1/completions"
+(Worker_TP2 pid=2902) ERROR 10-21 09:31:44 [executor.py:671] Traceback (most recent call last):
+(Worker_TP2 pid=2902) ERROR 10-21 09:31:44 [executor.py:671]   File "/srv/a/long/path/of/a/worker.py", line 1, in run
+(Worker_TP2 pid=2902) ERROR 10-21 09:31:44 [executor.py:671] ImportError: libdemo.so: cannot open shared object file
+[rank3]: 2025-10-21 09:31:45,120 - demo - ERROR - the end
+worker-1  | 2025-10-21T09:31:46Z the end
+=== no words ===
+"""
+
+
+def test_lines_show_who_wrote_them_and_their_words_until_whole_ones_are_wanted(
+    drive, settle, tmp_path: Path, shown: Shown
+) -> None:
+    (tmp_path / "serve.log").write_text(HEADS)
+
+    async def script(pilot: Pilot[None]) -> None:
+        text = shown(pilot.app)
+        for row in (
+            '1   APIServer pid=2544 10.1.2.3:40112 - "POST',
+            "2 ! Worker_TP2 Traceback (most recent call last):",
+            '3 ! Worker_TP2   File "/srv/a/long/path',
+            "4 > Worker_TP2 ImportError: libdemo.so: cannot",
+            "5 ! rank3 the end",
+            "6   worker-1  | the end",
+            "7   === no words ===",
+            "  > 4: ImportError: libdemo.so",
+        ):
+            assert row in text
+        await pilot.press("tab", "w")
+        await settle(pilot)
+        assert "4 > (Worker_TP2 pid=2902) ERROR 10-21 09:31:44" in shown(pilot.app)
+
+    drive(script, files=[str(tmp_path / "serve.log")], size=(120, 40))
+
+
 def test_next_and_previous_error_and_text(drive, settle, log_file: str) -> None:
     async def script(pilot: Pilot[None]) -> None:
         log(pilot).focus()
@@ -309,14 +345,14 @@ def test_a_file_that_cannot_be_read_is_a_message(drive, settle, tmp_path: Path) 
 
 
 def test_hostile_text_is_shown_literally(drive, settle, tmp_path: Path, shown: Shown) -> None:
-    lines = ["[error] [/x] [bold red]", "\x1b[31mred\x1b[0m \x1b]52;c;aGk=\x07bell\x07", "é宽字符 e\u0301\u0301 ‮bidi", "nul\0nul", "x" * 100_000,
+    lines = ["[bold red] [error] [/x]", "\x1b[31mred\x1b[0m \x1b]52;c;aGk=\x07bell\x07", "é宽字符 e\u0301\u0301 ‮bidi", "nul\0nul", "x" * 100_000,
              "宽" * 50_000, "[@click=app.bell]click[/]"]  # fmt: skip
     path = tmp_path / "hostile.log"
     path.write_bytes("\n".join(lines).encode() + b"\n\xff\xfe broken \x80")
 
     async def script(pilot: Pilot[None]) -> None:
         text = shown(pilot.app)
-        for part in ("[error] [/x] [bold red]", "red bell", "宽字符", "nulnul", "[@click=app.bell]click[/]"):
+        for part in ("[bold red] [error] [/x]", "red bell", "宽字符", "nulnul", "[@click=app.bell]click[/]"):
             assert part in text, part
         assert "\x1b" not in text and "\0" not in text and "\u202e" not in text
         log(pilot).focus()

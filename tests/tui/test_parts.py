@@ -127,7 +127,7 @@ def test_how_a_command_ended_is_told() -> None:
 
 def test_a_state_survives_saving_and_is_never_half_written(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "tui.json"
-    state = State(layer="cann", query="慢", lang="zh")
+    state = State(layer="cann", query="慢", theme="gruvbox")
     for number in range(60):
         state.remember_search(f"q{number % 55}")
     state.save(str(path))

@@ -7,6 +7,8 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import termios
+from contextlib import suppress
 from pathlib import Path
 
 from npu_kb.errors import NpuKbError
@@ -42,6 +44,12 @@ def ask_one_of(question: str, choices: list[str], default: str, refusal: str) ->
 def agrees(question: str) -> bool:
     """Whether the answer is yes; Enter means yes."""
     return ask(question, "y").lower() in ("y", "yes", "是")
+
+
+def forget_typed() -> None:
+    """Let go of what was typed while nobody asked, so that it answers no question."""
+    with suppress(OSError, termios.error):  # no terminal
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
 
 
 def edited(text: str, name: str) -> str:

@@ -10,7 +10,7 @@ from typing import NamedTuple, get_args
 
 import yaml
 
-from npu_kb.cli.asking import agrees, ask, ask_one_of, ask_until, edited
+from npu_kb.cli.asking import agrees, ask, ask_one_of, ask_until, edited, forget_typed
 from npu_kb.cli.options import FOUND, NONE, language, width
 from npu_kb.errors import NpuKbError, StoreError
 from npu_kb.findings.draft import REQUIRED
@@ -106,6 +106,8 @@ class Desk:
 
     def _propose(self) -> None:
         """Show what could recognise the log, and take what is picked."""
+        if self.asks:
+            self._say(say("trying", self.lang) + "\n")
         proposals = self.recording.proposals
         self._say(proposals_text(proposals, self.recording.known, self.lang, width()))
         usable = bool(proposals) and not proposals[0].good_logs
@@ -118,6 +120,7 @@ class Desk:
 
     def _pick(self) -> None:
         """Ask until the answer names proposals."""
+        forget_typed()
         while not self.draft.get("match"):
             try:
                 self.recording.choose(_numbers(ask(say("which", self.lang), "1")), self.options.proves)
@@ -187,6 +190,8 @@ class Desk:
         if self.asks and not self.options.edit:
             self._say(f"\n{text}\n{say('checking', self.lang)}\n")
         problems, first = self.recording.check(text, path)
+        if self.asks:
+            forget_typed()
         self._say(problems_text(problems, self.lang))
         return _Checked(text, path, any(not problem.is_warning for problem in problems), first)
 

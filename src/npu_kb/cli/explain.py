@@ -11,6 +11,7 @@ from npu_kb.cli.options import (
     colour,
     language,
     load_knowledge,
+    width,
 )
 
 if TYPE_CHECKING:
@@ -31,8 +32,15 @@ def run(options: argparse.Namespace) -> int:
     from npu_kb.render.codes import explain_command
 
     knowledge = load_knowledge(options)
-    killed = _killed(options.codes, knowledge)
-    text, status = explain_command(options.codes, knowledge, language(options), options.format, colour(options), killed)
+    text, status = explain_command(
+        options.codes,
+        knowledge,
+        language(options),
+        options.format,
+        colour(options),
+        width(),
+        _killed(options.codes, knowledge),
+    )
     sys.stdout.write(text)
     return status
 

@@ -116,12 +116,12 @@ def colour(options: argparse.Namespace) -> bool:
 
 
 def width() -> int:
-    """Cells of an answer's line: the terminal's, between 60 and 100; 80 where there is none."""
+    """Cells of an answer's line: the terminal's, between 30 and 100; 80 where there is none."""
     try:
         columns = os.get_terminal_size(sys.stdout.fileno()).columns
     except (OSError, ValueError):
-        columns = 80
-    return max(60, min(100, columns))
+        columns = 0
+    return max(30, min(100, columns or 80))
 
 
 def print_json(document: Any) -> None:

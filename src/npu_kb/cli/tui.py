@@ -13,7 +13,7 @@ from npu_kb.errors import NpuKbError
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("files", nargs="*", metavar="LOG", help="logs or folders of logs to diagnose at once")
-    add_language(parser, "language to start in (default: the last one)")
+    add_language(parser, "language to start in (default: from the settings or the locale)")
     add_kb(parser)
 
 
@@ -24,7 +24,7 @@ def run(options: argparse.Namespace) -> int:
     from npu_kb.tui.app import KnowledgeApp
 
     app = KnowledgeApp(
-        partial(load_knowledge, options), language(options), options.files, locations.tui_state_file(), options.lang,
+        partial(load_knowledge, options), language(options), options.files, locations.tui_state_file(),
         options.kb[-1] if options.kb else None,
     )  # fmt: skip
     app.run()

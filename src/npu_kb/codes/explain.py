@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
 from npu_kb.codes.model import FAMILIES, CodeLookup, CodeRow
@@ -22,7 +23,7 @@ class ExplainStore(CodeLookup, Protocol):
     """The knowledge that codes are explained from."""
 
     def entries_for_code(self, family: str, key: str) -> Sequence[dict[str, Any]]:
-        """Entries (documents with id and title) that concern a code."""
+        """Entries (documents) that concern a code."""
 
     def signatures_with(self, words: Sequence[str]) -> Sequence[dict[str, Any]]:
         """One-line faults (documents as of entries) whose texts hold all of these words."""
@@ -144,7 +145,11 @@ def _add_code(explanation: Explanation, reading: Reading, store: ExplainStore) -
     if row or layout:
         related = tuple(_related_rows(reading.key, row, layout, store))
         places = [(reading.family, reading.key), *((other["family"], other["key"]) for other in related)]
-        entries = _brief_entries(entry for place in places for entry in store.entries_for_code(*place))
+        entries = _brief_entries(
+            entry
+            for family, key in places
+            for entry in sorted(store.entries_for_code(family, key), key=partial(_peculiarity, key=key))
+        )
         explanation.findings.append(Finding(reading.family, reading.key, sure, row, layout, related, entries))
     elif reading.sure == "certain":
         explanation.unlisted.append(reading)
@@ -167,6 +172,17 @@ def _printing(word: str, signatures: Iterable[dict[str, Any]]) -> Iterator[dict[
     for signature in signatures:
         if any(whole.search(text) for block in signature["match"] for text in block["text"]):
             yield {name: signature[name] for name in ("id", "title", "cause", "fix")}
+
+
+def _peculiarity(entry: dict[str, Any], key: str) -> tuple[bool, bool, int]:
+    """How far an entry is from being about a code as such: least where the code alone is one of its conditions."""
+    blocks = entry["match"]
+    asking = [block for block in blocks if any(str(code["value"]).lower() == key.lower() for code in block["code"])]
+    conditions = (
+        sum(len(block[kind]) for kind in ("text", "regex", "code", "fact")) + bool(block["any"]) + bool(block["none"])
+        for block in asking or blocks
+    )
+    return not asking, entry["status"] != "confirmed", min(conditions)
 
 
 def _brief_entries(entries: Iterable[dict[str, Any]]) -> tuple[dict[str, Any], ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from npu_kb.intake.clean import printable
+from npu_kb.intake.clean import printable, strip_prefixes
 from npu_kb.intake.logtext import MAX_LINE, Line, LogText
 
 SEARCHED_CHARS = 2_000
@@ -27,9 +27,8 @@ _NOISE = (
     r"|SignalException|KeyboardInterrupt|SystemExit|leaked semaphore|Warning:|Daemon is killing|process disappeared"
     r"|^(?:time|host|rank|exitcode|error_file|traceback|msg)\s*:|^Traceback|^File \"|terminate called"
 )
-_LEAD = (
-    r"[\s|:>*=-]+"
-    r"|\[?\d{4}[-/]\d\d[-/]\d\d[T _-]\d\d:\d\d:\d\d[\d.,:]*(?:Z|[+-]\d\d:?\d\d)?\]?"
+_STAMP = (
+    r"\[?\d{4}[-/]\d\d[-/]\d\d[T _-]\d\d:\d\d:\d\d[\d.,:]*(?:Z|[+-]\d\d:?\d\d)?\]?"
     r"|\[?(?:\d\d[-/]\d\d )?\d\d:\d\d:\d\d[.,\d]*\]?"
     r"|[EWIF]\d{4} \d\d:\d\d:\d\d[.\d]* +\d+ [\w./]+:\d+\]"
     r"|\[?\b(?:ERROR|WARNING|WARN|INFO|FATAL|CRITICAL|DEBUG|EVENT|TRACE)\b\]?"
@@ -37,6 +36,10 @@ _LEAD = (
     r"|\[(?:(?:pid|PID|tid)[: ]*)?\d+\]|\((?:PID|pid):[^()]{1,60}\)|\[(?:rank|default)\d+\]"
     r"|\[[a-z_]{1,20}\]|[A-Z]{2,20}\(\d+(?:,[\w.-]{1,40}){1,3}\)|[\w.]{1,40}(?= - (?:ERROR|WARNING|CRITICAL|INFO) - )"
 )
+_LEAD = rf"[\s|:>*=-]+|{_STAMP}"
+_STAMPS = rf"(?:[\s|:>*-]*(?:{_STAMP}))+(?:\s*[:|-]\s+|\s)?"
+_WHO = r"(\w*\d) pid=\d+|(?:\w+ )?pid=\d+|\b(?:rank|default)\d+\b|\bRankID:\d+|\[\d+,\d+\](?=<std)|^[\w.-]+\s+\|"
+_HEAD_CHARS = 400
 
 
 def salient_lines(log: LogText) -> list[Line]:
@@ -62,6 +65,21 @@ def bare(line: str) -> str:
     while (found := _regex(_LEAD).match(line, at)) and found.end() > at:
         at = found.end()
     return " ".join(line[at:].split())
+
+
+def who_and_words(line: str) -> tuple[str, str]:
+    """Who wrote a line (worker, rank, container), as its head says, and its words, as far in as behind the head.
+
+    A line without words is all words.
+    """
+    start = line[:_HEAD_CHARS]
+    at = len(start) - len(strip_prefixes(start)[0])
+    if found := _regex(_STAMPS).match(start, at):
+        at = found.end()
+    if not line[at:].strip():
+        return "", line
+    named = (who[1] or who[0] for who in _regex(_WHO).finditer(line[:at]))
+    return " ".join(dict.fromkeys(named)), line[at:]
 
 
 def redacted_lines(log: LogText, names: dict[str, str]) -> tuple[list[str], list[int]]:

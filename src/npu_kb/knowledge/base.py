@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 Document = dict[str, Any]
 
-FORMAT = "14"
+FORMAT = "15"
 """Changes with the tables of compile.py; a database of another format is rebuilt."""
 
 _PROGRAM = f"{__version__}-{FORMAT}"

@@ -285,11 +285,14 @@ def triggers(block: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _codes_of(entry: Entry) -> set[tuple[str, str]]:
-    """(family, key) of every code that the entry's conditions name or its texts print."""
+    """(family, key) of every code that the entry's conditions name or its texts print.
+
+    The texts of a block are read as one line: an alternative such as "aicore error" tells which family a number is of.
+    """
     from npu_kb.codes.mentions import find_codes
 
     codes = {(str(c.family), _key(c)) for block in entry.match for c in block.code}
-    texts = (source for block in entry.match for source in [*block.text, *block.any])
+    texts = (" ".join([*block.any, *block.text]) for block in entry.match)
     return codes | {(mention.family, mention.key) for mention in find_codes("\n".join(texts))}
 
 

@@ -9,12 +9,11 @@ from typing import Any, NamedTuple
 
 from npu_kb.codes.explain import ExplainStore, Explanation, Finding, explain
 from npu_kb.intake.clean import printable
-from npu_kb.render.text import VERDICT_NAMES, Style, choose, clipped, colon, width_of, wrap
+from npu_kb.render.text import VERDICT_NAMES, Style, choose, clipped, colon, side_by_side, width_of, wrap
 
 SCHEMA = "npu-kb/explain/1"
 _NONE: Mapping[str, Killed] = MappingProxyType({})
 FOUND, NOTHING, BAD_USE = 0, 1, 2
-_WIDTH = 80
 _INDENT = 2
 _LABEL_WIDTH = 11
 _LISTED = 60
@@ -74,7 +73,13 @@ class Killed(NamedTuple):
 
 
 def explain_command(
-    words: Sequence[str], store: ExplainStore, lang: str, fmt: str, colour: bool, killed: Mapping[str, Killed] = _NONE
+    words: Sequence[str],
+    store: ExplainStore,
+    lang: str,
+    fmt: str,
+    colour: bool,
+    width: int = 80,
+    killed: Mapping[str, Killed] = _NONE,
 ) -> tuple[str, int]:
     """The answer to `npu-kb explain WORDS` in `text` or `json`, and 0 (found), 1 (nothing known) or 2 (bad use).
 
@@ -88,7 +93,7 @@ def explain_command(
     status = FOUND if killed or any(explanation.found for explanation in explanations) else NOTHING
     if fmt == "json":
         return explanations_json(explanations, killed), status
-    return explanations_text(explanations, lang, colour, killed), status
+    return explanations_text(explanations, lang, colour, width, killed), status
 
 
 def explanations_json(explanations: Sequence[Explanation], killed: Mapping[str, Killed] = _NONE) -> str:
@@ -102,10 +107,10 @@ def explanations_json(explanations: Sequence[Explanation], killed: Mapping[str, 
 
 
 def explanations_text(
-    explanations: Sequence[Explanation], lang: str, colour: bool, killed: Mapping[str, Killed] = _NONE
+    explanations: Sequence[Explanation], lang: str, colour: bool, width: int = 80, killed: Mapping[str, Killed] = _NONE
 ) -> str:
-    """Text of at most 80 columns; `lang` is en, zh or both."""
-    page = _Page(lang, colour)
+    """Text of at most so many columns; `lang` is en, zh or both."""
+    page = _Page(lang, colour, width)
     for explanation in explanations:
         if exit_status := killed.get(explanation.word):
             page.killed(explanation.word, exit_status)
@@ -116,9 +121,10 @@ def explanations_text(
 class _Page:
     """Lines of one answer in one language, or both."""
 
-    def __init__(self, lang: str, colour: bool) -> None:
+    def __init__(self, lang: str, colour: bool, width: int) -> None:
         self.lang = lang
         self.style = Style(colour)
+        self.width = width
         self.lines: list[str] = []
 
     def explanation(self, explanation: Explanation) -> None:
@@ -156,8 +162,8 @@ class _Page:
         row = finding.row or {}
         sure = choose(VERDICT_NAMES[finding.sure], self.lang)[0]
         name = " ".join(str(part) for part in (row.get("code", finding.key), row.get("symbol")) if part)
-        heading = self.style(printable(name), "bold")
-        self.lines.append(f"{heading}  {self.style(f'{finding.family}, {sure}', 'dim')}")
+        heading = ((printable(name), "bold"), (f"{finding.family}, {sure}", "dim"))
+        self.lines += side_by_side(heading, self.width, self.style)
         texts = choose(row["meaning"], self.lang) if row else choose(_TEXTS["device"], self.lang)
         for text in texts:
             self.paragraph(text, _INDENT)
@@ -196,7 +202,7 @@ class _Page:
         indent = " " * (_INDENT + _LABEL_WIDTH)
         first = " " * _INDENT + self.style(label, "cyan") + " " * max(1, _LABEL_WIDTH - width_of(label))
         for text in filter(None, texts):
-            for line in wrap(printable(text), _WIDTH - len(indent)):
+            for line in wrap(printable(text), self.width - len(indent)):
                 self.lines.append(first + line)
                 first = indent
 
@@ -220,7 +226,7 @@ class _Page:
     def rows(self, rows: Sequence[dict[str, Any]]) -> None:
         """One clipped line per row."""
         for row in rows:
-            self.lines.append(" " * _INDENT + clipped(self.brief(row), _WIDTH - _INDENT))
+            self.lines.append(" " * _INDENT + clipped(self.brief(row), self.width - _INDENT))
 
     def brief(self, row: dict[str, Any]) -> str:
         """A row on one line."""
@@ -233,7 +239,7 @@ class _Page:
 
     def paragraph(self, text: str, indent: int, *styles: str) -> None:
         """Wrapped text behind an indent."""
-        for line in wrap(printable(text), _WIDTH - indent):
+        for line in wrap(printable(text), self.width - indent):
             self.lines.append(" " * indent + self.style(line, *styles))
 
 

@@ -21,23 +21,39 @@ _say = Say(
 
 
 def condition_lines(blocks: list[dict[str, Any]], lang: str) -> list[str]:
-    """The conditions of match blocks, one on each line; what belongs to a line above it is indented."""
+    """The conditions of match blocks, one on each line; what belongs to a line above it is indented.
+
+    What all blocks ask for is said once, behind them.
+    """
     if len(blocks) < 2:
-        return [line for block in blocks for line in _block_lines(block, lang)]
+        return [line for block in blocks for line in _joined(_conditions(block, lang), block.get("within"), lang)]
+    parts = [_conditions(block, lang) for block in blocks]
+    shared = _shared(parts) if len({block.get("within") for block in blocks}) == 1 else []
     lines = [_say("any block", lang)]
-    for block in blocks:
-        first, *others = _block_lines(block, lang)
+    for block, conditions in zip(blocks, parts, strict=True):
+        own = [condition for condition in conditions if condition not in shared]
+        first, *others = _joined(own, None if shared else block.get("within"), lang)
         lines += [f"- {first}", *(f"  {line}" for line in others)]
-    return lines
+    return [*lines, *_added(shared, blocks[0].get("within"), lang)] if shared else lines
 
 
-def _block_lines(block: dict[str, Any], lang: str) -> list[str]:
-    """The conditions of one block, all of which must hold."""
-    (first, *nested), *others = _conditions(block, lang)
-    lines = [first, *nested]
-    for condition, *alternatives in others:
+def _shared(parts: list[list[list[str]]]) -> list[list[str]]:
+    """The conditions that stand in each part, if each has others too."""
+    shared = [condition for condition in parts[0] if all(condition in part for part in parts)]
+    return shared if all(len(part) > len(shared) for part in parts) else []
+
+
+def _joined(conditions: list[list[str]], within: int | None, lang: str) -> list[str]:
+    """Conditions all of which must hold, and how near to each other."""
+    return [*conditions[0], *_added(conditions[1:], within, lang)]
+
+
+def _added(conditions: list[list[str]], within: int | None, lang: str) -> list[str]:
+    """Conditions that must hold besides others, and how near they all must stand."""
+    lines = []
+    for condition, *alternatives in conditions:
         lines += [_say("and", lang, what=condition), *alternatives]
-    return [*lines, _say("within", lang, lines=block["within"])] if block.get("within") is not None else lines
+    return lines if within is None else [*lines, _say("within", lang, lines=within)]
 
 
 def _conditions(block: dict[str, Any], lang: str) -> list[list[str]]:

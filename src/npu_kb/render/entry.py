@@ -14,7 +14,7 @@ def entry_text(document: dict[str, Any], lang: str, colour: bool, width: int = 8
     page = Page(lang, colour, width)
     severity = choose(SEVERITY_NAMES[document["severity"]], lang)[0]
     heading = f"{document['layer']} / {document['topic']} / {severity} / {document['status']}"
-    page.lines.append(f"{page.style(document['id'], 'dim')}  {heading}")
+    page.heading((document["id"], "dim"), (heading,))
     for title in choose(document["title"], lang):
         page.paragraph(title, 0, "bold")
     page.blank()

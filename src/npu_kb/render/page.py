@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from npu_kb.intake.clean import printable
-from npu_kb.render.text import EFFECT_NAMES, Style, choose, label, width_of, wrap
+from npu_kb.render.text import EFFECT_NAMES, Style, choose, label, side_by_side, width_of, wrap
 
 _LABEL_WIDTH = 9
 
@@ -29,6 +29,10 @@ class Page:
         for line in wrap(printable(text), self.width - indent):
             self.lines.append(" " * indent + self.style(line, *styles))
 
+    def heading(self, *parts: tuple[str, ...]) -> None:
+        """Texts, each with its styles, on one line if they fit there."""
+        self.lines += side_by_side(parts, self.width, self.style)
+
     def row(self, text: str) -> None:
         """A line of a table, as long as it is, so that ids in it can be copied."""
         self.lines.append(printable(text))
@@ -37,7 +41,7 @@ class Page:
         """A labelled paragraph; further texts stand below the first."""
         heading = label(name, self.lang)
         pad = " " * max(1, _LABEL_WIDTH - width_of(heading))
-        lines = [line for text in texts for line in wrap(printable(text), self.width - _LABEL_WIDTH)]
+        lines = [line for text in texts for line in wrap(printable(text), self.width - width_of(heading + pad))]
         for i, line in enumerate(lines):
             self.lines.append((self.style(heading, "bold") + pad if i == 0 else " " * _LABEL_WIDTH) + line)
 

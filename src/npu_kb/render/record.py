@@ -49,6 +49,7 @@ _TEXTS: dict[str, dict[str, str]] = {
     "meaning": {"en": "meaning", "zh": "含义"},
     "problems": {"en": "Not written; npu-kb check finds:", "zh": "未写入，检查发现："},
     "warnings": {"en": "To be judged by you:", "zh": "请自行判断："},
+    "trying": {"en": "Trying patterns ...", "zh": "正在试验识别文本……"},
     "checking": {"en": "Checking it ...", "zh": "正在检查……"},
     "clean": {"en": "npu-kb check finds nothing.", "zh": "检查通过。"},
     "kept": {

@@ -60,10 +60,9 @@ def _is_independent(match: dict[str, Any], first: dict[str, Any]) -> bool:
 
 def _match_block(page: Page, match: dict[str, Any], full: bool) -> None:
     page.blank()
-    verdict = page.style(choose(VERDICT_NAMES[match["verdict"]], page.lang)[0].upper(), "bold",
-                         _VERDICT_COLOURS[match["verdict"]])  # fmt: skip
-    kind = "" if match["severity"] == "fault" else f" ({choose(SEVERITY_NAMES[match['severity']], page.lang)[0]})"
-    page.lines.append(f"{verdict}{kind}  {page.style(match['id'], 'dim')}")
+    verdict = choose(VERDICT_NAMES[match["verdict"]], page.lang)[0].upper()
+    kind = "" if match["severity"] == "fault" else f"({choose(SEVERITY_NAMES[match['severity']], page.lang)[0]})"
+    page.heading((verdict, "bold", _VERDICT_COLOURS[match["verdict"]]), (kind,), (match["id"], "dim"))
     for title in choose(match["title"], page.lang):
         page.paragraph(title, 0, "bold")
     page.blank()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "blue": "34", "cyan": "36"}
 _OPENING = "([{（［｛【《〈「『“‘"
@@ -95,6 +95,14 @@ def clipped(text: str, width: int) -> str:
     while width_of(text[:cut]) > width - 3:
         cut -= 1
     return text[:cut] + "..."
+
+
+def side_by_side(parts: Iterable[tuple[str, ...]], width: int, style: Style) -> list[str]:
+    """Texts, each with its styles, on one line where that is as wide as they are, else one below the other."""
+    texts = [(text, names) for text, *names in parts if text]
+    if width_of("  ".join(text for text, _ in texts)) <= width:
+        return ["  ".join(style(text, *names) for text, names in texts)]
+    return [style(line, *names) for text, names in texts for line in (wrap(text, width) if " " in text else [text])]
 
 
 def choose(texts: dict[str, str], lang: str) -> list[str]:

@@ -21,7 +21,6 @@ from npu_kb.intake.clean import printable
 from npu_kb.intake.logtext import LogText
 from npu_kb.knowledge.base import Knowledge
 from npu_kb.knowledge.fulltext import open_index
-from npu_kb.settings import LANGUAGES
 from npu_kb.tui.catalog import Catalog
 from npu_kb.tui.files import write_private
 from npu_kb.tui.hand_ticks import HandTicks
@@ -58,7 +57,7 @@ class KnowledgeApp(App[None]):
 
     def __init__(
         self, load: Callable[[], Knowledge], lang: str = "en", files: list[str] | None = None,
-        state_file: str | None = None, asked_lang: str | None = None, kb: str | None = None,
+        state_file: str | None = None, kb: str | None = None,
     ) -> None:  # fmt: skip
         super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)  # else colours would become greys
         self._load = load
@@ -67,7 +66,7 @@ class KnowledgeApp(App[None]):
         """The folder that was named for new entries."""
         self._to_record: LogText | None = None
         self.state = State.load(state_file)
-        self.lang = asked_lang or (self.state.lang if self.state.lang in LANGUAGES else lang)
+        self.lang = lang
         self.knowledge = load()
         self.catalog = Catalog(self.knowledge)
         self.session = Session()
@@ -142,8 +141,8 @@ class KnowledgeApp(App[None]):
         self.use_language("en" if self.lang == "zh" else "zh")
 
     def use_language(self, lang: str) -> None:
-        """Say everything in another language from now on."""
-        self.lang = self.state.lang = lang
+        """Say everything in another language until the end; the next start asks --lang and the settings again."""
+        self.lang = lang
         for screen in self._place_screens():
             screen.tell()
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rich.text import Text
 
 from npu_kb.intake.clean import printable
+from npu_kb.intake.salient import who_and_words
 from npu_kb.render.terminal import feedback_note
 from npu_kb.render.text import SEVERITY_NAMES, VERDICT_NAMES, choose, label
 from npu_kb.tui.entry_items import command_text, effect, prose
@@ -126,7 +127,7 @@ class _Causes:
         name = f"{printable(place.source)} " if len(self.logs) > 1 else ""
         if place.source not in self.logs:
             name = f"{say('this machine', self.lang)}, {printable(place.source)} "
-        line = Text.assemble((f"  > {name}{place.line}: ", "dim"), (printable(text)[:_CHARS], style))
+        line = Text.assemble((f"  > {name}{place.line}: ", "dim"), (who_and_words(printable(text))[1][:_CHARS], style))
         return self._cut(line, 1)
 
     def _cut(self, text: Text, rows: int) -> Text:

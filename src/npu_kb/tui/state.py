@@ -1,4 +1,4 @@
-"""What the TUI remembers from one run to the next: place, language, theme and searches. Losing it is never an error."""
+"""What the TUI remembers from one run to the next: place, theme and searches. Losing it is never an error."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ class State:
     topic: str = ""
     entry: str = ""
     query: str = ""
-    lang: str = ""
     theme: str = ""
     searches: list[str] = field(default_factory=list)
     """The last one last."""

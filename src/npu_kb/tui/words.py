@@ -58,6 +58,7 @@ _WORDS: dict[str, tuple[str, str]] = {
     "open item": ("open the entry or command", "打开条目或命令"),
     "with machine": ("+machine", "计入本机"),
     "line start": ("start of line", "行首"),
+    "whole lines": ("whole lines / words only", "整行 / 仅正文"),
     "scroll": ("scroll sideways", "左右滚动"),
     # browse
     "all entries": ("All entries", "全部条目"),

@@ -24,7 +24,15 @@ from npu_kb.tui.words import value_name
 
 
 class SearchInput(Input):
-    """The search line; a paste of several lines is a log to diagnose, not a search."""
+    """The search line; a paste of several lines is a log to diagnose, not a search.
+
+    A `/` that would begin the search is left out: it is the key that leads here.
+    """
+
+    async def _on_key(self, event: events.Key) -> None:
+        if event.character == "/" and self.selected_text == self.value:
+            event.stop()
+            event.prevent_default()
 
     def _on_paste(self, event: events.Paste) -> None:
         if len(event.text.strip().splitlines()) > 1:
@@ -128,6 +136,8 @@ class BrowseScreen(PlaceScreen):
 
     @on(LineView.Chosen, "#results")
     def read_entry(self) -> None:
+        """Go to the entry, which takes the whole screen where that is small."""
+        self.set_class(self.has_class("-narrow"), "zoomed")
         self.query_one(EntryView).focus()
 
     @on(Input.Changed, "#search")
@@ -137,7 +147,8 @@ class BrowseScreen(PlaceScreen):
 
     @on(Input.Submitted, "#search")
     def to_results(self) -> None:
-        self.query_one(ResultList).focus()
+        if self.query_one(ResultList).found:
+            self.query_one(ResultList).focus()
 
     @on(Input.Blurred, "#search")
     def _remember(self) -> None:
@@ -175,10 +186,8 @@ class BrowseScreen(PlaceScreen):
         self.query_one(EntryView).focus()
 
     def action_unzoom(self) -> None:
-        if self.has_class("zoomed"):
-            self.set_class(False, "zoomed")
-        else:
-            self.query_one(ResultList).focus()
+        self.set_class(False, "zoomed")
+        self.query_one(ResultList).focus()
 
     def action_back(self) -> None:
         if self._trail:

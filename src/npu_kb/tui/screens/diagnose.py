@@ -41,7 +41,8 @@ class DiagnoseScreen(LogsScreen):
         Key("M", "evidence(-1)", "previous evidence", False), Key("f", "only_evidence", "only evidence", False),
         Key("R", "next_rank", "one rank", False), Key("slash", "find", "find", False), Key("v", "mark", "mark", False),
         Key("s", "next_log", "next log", False), Key("ctrl+l", "forget", "forget", False),
-        Key("z", "zoom", "zoom", False), Key("tab", "app.focus_next", "next part", False),
+        Key("w", "whole_lines", "whole lines", False), Key("z", "zoom", "zoom", False),
+        Key("tab", "app.focus_next", "next part", False),
         Key("enter", "jump", "jump", False), Key("escape", "cancel", "cancel", False),
     )  # fmt: skip
     BINDINGS = bindings(KEYS)

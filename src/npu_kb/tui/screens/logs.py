@@ -63,6 +63,9 @@ class LogsScreen(ReadingScreen):
     def action_only_evidence(self) -> None:
         self.panel.toggle_evidence_only()
 
+    def action_whole_lines(self) -> None:
+        self.view.toggle_whole_lines()
+
     def action_next_rank(self) -> None:
         lines = self.session.diagnosis.log.lines if self.session.diagnosis else []
         self.panel.show_next_rank(lines)

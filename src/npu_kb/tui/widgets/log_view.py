@@ -8,9 +8,10 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import ClassVar
 
-from rich.cells import get_character_cell_size
+from rich.cells import cell_len, get_character_cell_size
 from rich.text import Text
 
+from npu_kb.intake.salient import who_and_words
 from npu_kb.tui.keys import Key, bindings
 from npu_kb.tui.logfile import LogFile, is_trouble
 from npu_kb.tui.widgets.line_view import LineView
@@ -20,7 +21,10 @@ _SIDEWAYS = 20
 
 
 class LogView(LineView):
-    """All lines of a log, or those of a filter; line numbers count from 1 as everywhere."""
+    """All lines of a log, or those of a filter; line numbers count from 1 as everywhere.
+
+    Of what stands before the words of a line only the worker or rank is shown, unless whole lines are wanted.
+    """
 
     KEYS: ClassVar[tuple[Key, ...]] = (
         Key("left,h", "sideways(-1)", "scroll"), Key("right,l", "sideways(1)", "scroll"),
@@ -37,6 +41,7 @@ class LogView(LineView):
         """Numbers of the lines that a filter leaves, in order."""
         self.marked: range = range(0)
         """Line numbers that the user marked."""
+        self._whole_lines = False
         self._widest = 0
 
     def show(self, log: LogFile | None, evidence: set[int], only: Sequence[int] | None = None) -> None:
@@ -80,13 +85,16 @@ class LogView(LineView):
         assert self.log_file is not None
         number = row + 1 if self.only is None else self.only[row]
         line = self.log_file.line(number - 1)
-        self._note_width(line)
+        who, words = ("", line) if self._whole_lines else who_and_words(line)
+        lead = f"{who} " if who else ""
+        self._note_width(lead + words)
         trouble, proof = is_trouble(line), number in self.evidence
         mark = ">" if proof else "!" if trouble else " "
         style = "bold red" if proof else "yellow" if trouble else ""
         gutter = "reverse" if number in self.marked else "dim"
         text = Text.assemble((f"{number:>{_GUTTER - 3}} ", gutter), (f"{mark} ", style or "dim"))
-        text.append(cells_from(line, start, width), style)
+        text.append(cells_from(lead, start, width), "dim")
+        text.append(cells_from(words, max(0, start - cell_len(lead)), width), style)
         return text
 
     def _note_width(self, line: str) -> None:
@@ -100,6 +108,12 @@ class LogView(LineView):
 
     def action_line_start(self) -> None:
         self.scroll_to(x=0, animate=False, force=True)
+
+    def toggle_whole_lines(self) -> None:
+        """Show also times, processes and places in source, or leave them out again."""
+        self._whole_lines, self._widest = not self._whole_lines, 0
+        self.action_line_start()
+        self.rows_changed()
 
 
 def cells_from(line: str, start: int, width: int) -> str:
