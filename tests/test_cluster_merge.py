@@ -562,3 +562,53 @@ def test_a_server_with_an_escape_sequence_is_not_believed(knowledge: Knowledge) 
     rows: list[Row] = [member(1, 4), Clue("n1/rank_1.log", 2, 1e9, "accuses", values, "x")]
     assert "\x1b" not in timeline_svg(cluster_document(story_of(rows, knowledge), knowledge))
     assert story_of(rows, knowledge).faults == []
+
+
+def waiting_rank(rank: int, waits_for: int = 5) -> str:
+    """The plog of a rank of 8 that waits for another."""
+    head = f"HCCL({4000 + rank},python3):2025-11-02-03"
+    return (
+        f"[EVENT] {head}:10:01.201.881 [op_base.cc:402] Entry-HcclCommInitRootInfo:ranks[8], rank[{rank}]\n"
+        f"[ERROR] {head}:41:58.123.445 [task_exception_handler.cc:630][TaskExceptionHandler][Callback]Task run failed, "
+        "para information is :base information is streamID:[12], taskID[3312], taskType[Notify Wait], "
+        "tag[AllReduce_172.16.1.10%eth0_60000_0_1730510000].\n"
+        f"[ERROR] {head}:41:58.123.449 [task_exception_handler.cc:652][TaskExceptionHandler][Callback]Task run failed, "
+        f"para information is notify id:[0x51], stage:[ffffffff], remote rank:[{waits_for}].\n"
+    )
+
+
+@pytest.fixture
+def seven_ranks() -> dict[int, str]:
+    """The plogs of all ranks but the one that they wait for."""
+    return {rank: waiting_rank(rank) for rank in range(8) if rank != 5}
+
+
+def test_logs_joined_in_one_file_are_of_the_ranks_that_their_lines_name(
+    seven_ranks: dict[int, str], run: Run, tmp_path: Path
+) -> None:
+    joined = tmp_path / "all.log"
+    joined.write_text("".join(seven_ranks.values()))
+    out = " ".join(run("cluster", str(joined))[1].split())
+    assert out.startswith("FIRST FAULT rank 5") and "7 ranks wait for it" in out
+    assert "1 rank or host from" in out
+    assert "Ranks: 8 in the job, logs of 7" in out and "No logs of rank 5." in out and "hosts: 0" not in out
+    assert "Without any error" not in out
+
+
+def test_why_says_for_whom_the_ranks_of_a_paste_wait(seven_ranks: dict[int, str], run: Run) -> None:
+    paste = "".join(seven_ranks.values())
+    assert "7 ranks wait for rank 5 (line 3): its own logs" in run("why", "-", stdin=paste)[1]
+    assert "7 ranks wait for rank 5" in run("why", "--format", "markdown", "-", stdin=paste)[1]
+    first = json.loads(run("why", "--format", "json", "-", stdin=paste)[1])["matches"][0]
+    assert first["waited_for"] == [{"party": "rank 5", "by": 7, "line": 3, "source": "-"}]
+    assert "1 rank waits for rank 5" in run("why", "-", stdin=seven_ranks[0])[1]
+    assert "wait for rank" not in run("why", "-", stdin=paste.replace("remote rank:[5]", ""))[1]
+
+
+def test_why_tells_the_story_of_a_folder_in_which_lines_alone_name_the_ranks(
+    seven_ranks: dict[int, str], run: Run, tmp_path: Path
+) -> None:
+    for rank, text in seven_ranks.items():
+        (tmp_path / f"{'abcdefgh'[rank]}.log").write_text(text)
+    assert run("why", str(tmp_path)) == run("cluster", str(tmp_path))
+    assert run("why", str(tmp_path))[1].startswith("FIRST FAULT  rank 5")

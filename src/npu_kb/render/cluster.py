@@ -12,6 +12,7 @@ _MOST_ROWS = 8
 _MOST_FAULTS = 4
 _NARROWEST, _WIDEST = 12, 40
 """Columns for the names of a timeline."""
+_PARTIES_WIDTH = 21
 _LEAST_TITLE = 20
 """Columns; with less room the title of an entry is left out, never a part of its id."""
 _TEXTS = {
@@ -34,14 +35,15 @@ _TEXTS = {
         "zh": "前两个故障的先后不确定：缺少时间，或相差不到 5 秒。",
     },
     "followers": {"en": "What follows", "zh": "后续现象"},
-    "parties": {"en": "{count:>6} ranks or hosts", "zh": "{count:>6} 个 rank 或主机"},
+    "parties": {"en": "{count:rank or host|ranks or hosts}", "zh": "{count} 个 rank 或主机"},
     "from": {"en": "from {time}", "zh": "自 {time}"},
     "unknown": {"en": "rank and host unknown", "zh": "rank 和主机未知"},
     "more": {"en": "and {count} more", "zh": "等，另有 {count} 个"},
     "ranks": {
-        "en": "Ranks: {expected} in the job, logs of {with_logs}; hosts: {hosts}.",
-        "zh": "作业共 {expected} 个 rank，已读取 {with_logs} 个 rank 的日志，来自 {hosts} 台主机。",
+        "en": "Ranks: {expected} in the job, logs of {with_logs}{hosts}.",
+        "zh": "作业共 {expected} 个 rank，已读取 {with_logs} 个 rank 的日志{hosts}。",
     },
+    "hosts": {"en": "; hosts: {hosts}", "zh": "，来自 {hosts} 台主机"},
     "without_logs": {"en": "No logs of rank {ranks}.", "zh": "缺少日志的 rank：{ranks}。"},
     "without_error": {"en": "Without any error: rank {ranks}.", "zh": "没有任何报错的 rank：{ranks}。"},
     "clock": {
@@ -173,7 +175,7 @@ def _followers(page: Page, rows: list[dict[str, Any]]) -> None:
     for row in rows[:_MOST_ROWS]:
         start = _said("from", page, time=row["time_text"]) if row["time_text"] else ""
         title = choose(row["title"], page.lang)[0]
-        text = f"{_said('parties', page, count=row['parties'])}  {start}  {row['entry']}"
+        text = f"{_said('parties', page, count=row['parties']):>{_PARTIES_WIDTH}}  {start}  {row['entry']}"
         room = page.width - 2 - width_of(text)
         page.row(f"{text}: {clipped(title, room - 2)}" if room > _LEAST_TITLE else text)
 
@@ -182,7 +184,8 @@ def _ranks(page: Page, document: dict[str, Any]) -> None:
     page.blank()
     ranks = document["ranks"]
     if ranks["expected"]:
-        page.paragraph(_said("ranks", page, **ranks | {"hosts": len(document["hosts"])}))
+        hosts = _said("hosts", page, hosts=len(document["hosts"])) if document["hosts"] else ""
+        page.paragraph(_said("ranks", page, **ranks | {"hosts": hosts}))
     for name in ("without_logs", "without_error"):
         if ranks[name] and len(ranks[name]) < ranks["expected"]:
             page.paragraph(clipped(_said(name, page, ranks=number_ranges(ranks[name])), 2 * page.width))

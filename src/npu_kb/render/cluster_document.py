@@ -37,7 +37,7 @@ def cluster_document(story: Story, knowledge: Knowledge, left_out: Iterable[Left
             "expected": who.world,
             "with_logs": len(who.logged),
             "without_logs": sorted(set(range(who.world)) - who.logged),
-            "without_error": sorted(who.logged - complaining),
+            "without_error": sorted(who.apart - complaining),
         },
         "hosts": sorted({p.host for p in who.ranks.values() or who.parties.values() if p.host}),
         "earlier_runs": story.earlier_runs,
