@@ -612,3 +612,40 @@ def test_why_tells_the_story_of_a_folder_in_which_lines_alone_name_the_ranks(
         (tmp_path / f"{'abcdefgh'[rank]}.log").write_text(text)
     assert run("why", str(tmp_path)) == run("cluster", str(tmp_path))
     assert run("why", str(tmp_path))[1].startswith("FIRST FAULT  rank 5")
+
+
+@pytest.mark.parametrize(("apart", "one_fault"), [("22:03.511", True), ("24:00.000", False)])
+def test_what_a_rank_tells_twice_at_once_is_one_fault_the_more_exact_first(
+    apart: str, one_fault: bool, run: Run, tmp_path: Path
+) -> None:
+    head = "[ERROR] RUNTIME(50011,python3):2025-11-05-14"
+    (tmp_path / "rank_11.log").write_text(
+        f"{head}:22:03.511.260 [device_error_core_proc.cc:322] ProcessDavidStarsCoreErrorInfo: The error from device("
+        "chipId:3, dieId:0), there is an aivec error exception, error code = 0x800000, vec error info: 0x7c1e2b64b5.\n"
+        + f"{head}:22:03.600.000 [x.cc:1] dump\n"
+        * 3
+        + f"{head}:{apart}.311 [davinci_kernel_task.cc:1500] PrintErrorInfoForDavinciTask:Aicore kernel execute failed, "
+        "device_id=3, stream_id=2, fault kernel_name=IndexPutV2_7d3_high_performance, hash=123.\n"
+    )
+    (tmp_path / "rank_12.log").write_text(waiting_rank(12, waits_for=11).replace("11-02-03", "11-05-15"))
+    faults = json.loads(run("cluster", "--format", "json", str(tmp_path))[1])["faults"]
+    told = [(fault["entry"], [same["entry"] for same in fault["beside"]]) for fault in faults]
+    exact, general = "kernel-index-out-of-range", "aicore-ddr-address-out-of-range"
+    assert told == ([(exact, [general])] if one_fault else [(general, []), (exact, [])])
+    out = " ".join(run("why", str(tmp_path))[1].split())
+    assert (f"[{exact}]" in out.split("Told as well, less exactly:")[0]) and ("independent" in out) is not one_fault
+
+
+@pytest.mark.parametrize(("with_logs", "missing"), [({0: 5, 1: 5}, "rank 2-7"), ({0: 5, 1: 5, 5: None}, None)])
+def test_a_rank_without_logs_for_which_others_wait_may_wait_too(
+    with_logs: dict[int, int | None], missing: str | None, run: Run, tmp_path: Path
+) -> None:
+    for rank, waits_for in with_logs.items():
+        text = waiting_rank(rank, waits_for or 0)
+        (tmp_path / f"rank_{rank}.log").write_text(text if waits_for is not None else text.splitlines()[0])
+    fault = json.loads(run("cluster", "--format", "json", str(tmp_path))[1])["faults"][0]
+    assert (fault["parties"][0]["rank"], fault["reason"]) == (5, "waited-for")
+    assert (fault["verdict"], fault["without_logs"]) == (("possible", True) if missing else ("likely", False))
+    top = " ".join(run("cluster", str(tmp_path))[1].split()).split("What follows")[0]
+    assert (f"Get these logs next: {missing}." in top) is bool(missing)
+    assert ("it waits for nobody" in top) is not bool(missing)

@@ -12,8 +12,8 @@ _NEAREST = 2
 """Suggestions that are shown where no cause is known: of the third, one in twelve was right."""
 _MOST_WAITED_FOR = 3
 _WAITED_FOR = {
-    "en": "{by:rank waits|ranks wait} for {party} ({line}): its own logs tell why, get them first.",
-    "zh": "{by} 个 rank 在等待 {party}（{line}）：原因在它自己的日志里，请先采集。",
+    "en": "{by:rank waits|ranks wait} for {party} ({line}): its own logs tell why, read them first.",
+    "zh": "{by} 个 rank 在等待 {party}（{line}）：原因在它自己的日志里，请先查看。",
 }
 _VERDICT_COLOURS = {"certain": "green", "likely": "yellow", "possible": "cyan"}
 
