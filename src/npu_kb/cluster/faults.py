@@ -11,6 +11,8 @@ from npu_kb.diagnosis.model import VERDICTS
 
 _AT_ONCE = 1.0
 """Seconds."""
+_MOST = 200
+"""Faults that are compared, each with each."""
 
 
 class Fault(NamedTuple):
@@ -41,6 +43,8 @@ def told_once(faults: list[Fault], entries: Entries) -> list[Fault]:
         shapes = len(entries.get(fault.entry).get("match", ())) if fault.entry else 0
         return VERDICTS.index(fault.verdict), shapes, fault.entry, fault.parties[0].name
 
+    if len(faults) > _MOST:
+        return faults
     told: list[tuple[dict[Party, Event], Fault]] = []
     for fault in sorted(faults, key=exact_first):
         firsts = _first_of_each(fault)
