@@ -566,3 +566,90 @@ def test_a_server_with_an_escape_sequence_is_not_believed(knowledge: Knowledge) 
     rows: list[Row] = [member(1, 4), Clue("n1/rank_1.log", 2, 1e9, "accuses", values, "x")]
     assert "\x1b" not in timeline_svg(cluster_document(story_of(rows, knowledge), knowledge))
     assert story_of(rows, knowledge).faults == []
+
+
+def waiting_rank(rank: int, waits_for: int = 5) -> str:
+    """The plog of a rank of 8 that waits for another."""
+    head = f"HCCL({4000 + rank},python3):2025-11-02-03"
+    return (
+        f"[EVENT] {head}:10:01.201.881 [op_base.cc:402] Entry-HcclCommInitRootInfo:ranks[8], rank[{rank}]\n"
+        f"[ERROR] {head}:41:58.123.445 [task_exception_handler.cc:630][TaskExceptionHandler][Callback]Task run failed, "
+        "para information is :base information is streamID:[12], taskID[3312], taskType[Notify Wait], "
+        "tag[AllReduce_172.16.1.10%eth0_60000_0_1730510000].\n"
+        f"[ERROR] {head}:41:58.123.449 [task_exception_handler.cc:652][TaskExceptionHandler][Callback]Task run failed, "
+        f"para information is notify id:[0x51], stage:[ffffffff], remote rank:[{waits_for}].\n"
+    )
+
+
+@pytest.fixture
+def seven_ranks() -> dict[int, str]:
+    """The plogs of all ranks but the one that they wait for."""
+    return {rank: waiting_rank(rank) for rank in range(8) if rank != 5}
+
+
+def test_logs_joined_in_one_file_are_of_the_ranks_that_their_lines_name(
+    seven_ranks: dict[int, str], run: Run, tmp_path: Path
+) -> None:
+    joined = tmp_path / "all.log"
+    joined.write_text("".join(seven_ranks.values()))
+    out = " ".join(run("cluster", str(joined))[1].split())
+    assert out.startswith("FIRST FAULT rank 5") and "7 ranks wait for it" in out
+    assert "1 rank or host from" in out
+    assert "Ranks: 8 in the job, logs of 7" in out and "No logs of rank 5." in out and "hosts: 0" not in out
+    assert "Without any error" not in out
+
+
+def test_why_says_for_whom_the_ranks_of_a_paste_wait(seven_ranks: dict[int, str], run: Run) -> None:
+    paste = "".join(seven_ranks.values())
+    assert "7 ranks wait for rank 5 (line 3): its own logs" in run("why", "-", stdin=paste)[1]
+    assert "7 ranks wait for rank 5" in run("why", "--format", "markdown", "-", stdin=paste)[1]
+    first = json.loads(run("why", "--format", "json", "-", stdin=paste)[1])["matches"][0]
+    assert first["waited_for"] == [{"party": "rank 5", "by": 7, "line": 3, "source": "-"}]
+    assert "1 rank waits for rank 5" in run("why", "-", stdin=seven_ranks[0])[1]
+    assert "wait for rank" not in run("why", "-", stdin=paste.replace("remote rank:[5]", ""))[1]
+
+
+def test_why_tells_the_story_of_a_folder_in_which_lines_alone_name_the_ranks(
+    seven_ranks: dict[int, str], run: Run, tmp_path: Path
+) -> None:
+    for rank, text in seven_ranks.items():
+        (tmp_path / f"{'abcdefgh'[rank]}.log").write_text(text)
+    assert run("why", str(tmp_path)) == run("cluster", str(tmp_path))
+    assert run("why", str(tmp_path))[1].startswith("FIRST FAULT  rank 5")
+
+
+@pytest.mark.parametrize(("apart", "one_fault"), [("22:03.511", True), ("24:00.000", False)])
+def test_what_a_rank_tells_twice_at_once_is_one_fault_the_more_exact_first(
+    apart: str, one_fault: bool, run: Run, tmp_path: Path
+) -> None:
+    head = "[ERROR] RUNTIME(50011,python3):2025-11-05-14"
+    (tmp_path / "rank_11.log").write_text(
+        f"{head}:22:03.511.260 [device_error_core_proc.cc:322] ProcessDavidStarsCoreErrorInfo: The error from device("
+        "chipId:3, dieId:0), there is an aivec error exception, error code = 0x800000, vec error info: 0x7c1e2b64b5.\n"
+        + f"{head}:22:03.600.000 [x.cc:1] dump\n"
+        * 3
+        + f"{head}:{apart}.311 [davinci_kernel_task.cc:1500] PrintErrorInfoForDavinciTask:Aicore kernel execute failed, "
+        "device_id=3, stream_id=2, fault kernel_name=IndexPutV2_7d3_high_performance, hash=123.\n"
+    )
+    (tmp_path / "rank_12.log").write_text(waiting_rank(12, waits_for=11).replace("11-02-03", "11-05-15"))
+    faults = json.loads(run("cluster", "--format", "json", str(tmp_path))[1])["faults"]
+    told = [(fault["entry"], [same["entry"] for same in fault["beside"]]) for fault in faults]
+    exact, general = "kernel-index-out-of-range", "aicore-ddr-address-out-of-range"
+    assert told == ([(exact, [general])] if one_fault else [(general, []), (exact, [])])
+    out = " ".join(run("why", str(tmp_path))[1].split())
+    assert (f"[{exact}]" in out.split("Told as well, less exactly:")[0]) and ("independent" in out) is not one_fault
+
+
+@pytest.mark.parametrize(("with_logs", "missing"), [({0: 5, 1: 5}, "rank 2-7"), ({0: 5, 1: 5, 5: None}, None)])
+def test_a_rank_without_logs_for_which_others_wait_may_wait_too(
+    with_logs: dict[int, int | None], missing: str | None, run: Run, tmp_path: Path
+) -> None:
+    for rank, waits_for in with_logs.items():
+        text = waiting_rank(rank, waits_for or 0)
+        (tmp_path / f"rank_{rank}.log").write_text(text if waits_for is not None else text.splitlines()[0])
+    fault = json.loads(run("cluster", "--format", "json", str(tmp_path))[1])["faults"][0]
+    assert (fault["parties"][0]["rank"], fault["reason"]) == (5, "waited-for")
+    assert (fault["verdict"], fault["without_logs"]) == (("possible", True) if missing else ("likely", False))
+    top = " ".join(run("cluster", str(tmp_path))[1].split()).split("What follows")[0]
+    assert (f"Get these logs next: {missing}." in top) is bool(missing)
+    assert ("it waits for nobody" in top) is not bool(missing)

@@ -341,3 +341,16 @@ def test_where_no_cause_is_known_the_two_nearest_are_shown(run: Run) -> None:
     out = run("why", stdin=log)[1]
     assert out.startswith("No known cause.\n\nNearest, to be checked\n") and out.count("npu-kb show ") == 2
     assert len(json.loads(run("why", "--format", "json", stdin=log)[1])["matches"]) == 3
+
+
+def test_all_ill_chips_are_evidence_the_worst_first_and_commands_are_for_it(run: Run) -> None:
+    table = "\n".join(
+        f"| {npu}     910B3               | {health:13} | 91.2        46                0    / 0             |\n"
+        f"| {chip}                         | 0000:0{npu}:00.0  | 0           0    / 0          3401 / 65536         |"
+        for npu, chip, health in [(1, 0, "OK"), (2, 0, "Alarm"), (3, 1, "Critical"), (4, 0, "Alarm")]
+    )
+    match = json.loads(run("why", "--format", "json", "-", stdin=table)[1])["matches"][0]
+    assert match["id"] == "npu-health-alarm"
+    assert [evidence["line"] for evidence in match["evidence"]] == [5, 3, 7]
+    assert match["fix"][0]["run"] == match["diagnose"][0]["run"] == "npu-smi info -t health -i 3 -c 1"
+    assert "<npu>" in run("show", "npu-health-alarm")[1]

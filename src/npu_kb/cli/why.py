@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from npu_kb.cli.options import (
     FOUND,
@@ -69,16 +69,13 @@ def run(options: argparse.Namespace) -> int:
     hint_at_paste(options.files)
     if options.issue and options.format != "text":
         raise NpuKbError("--issue is Markdown already; leave --format out")
-    if _several_ranks(options):
-        from npu_kb.cli.cluster import run_on_all
-
-        if options.env is not None:
-            warn("--env speaks of one machine and these are logs of several ranks: left out; see `npu-kb env judge`")
-        status, story = run_on_all(options, options.files)
-        Journal().keep_story(story, options.files)
-        return status
+    may_be_cluster = _may_be_cluster(options)
+    if may_be_cluster and _names_tell_several_ranks(options.files):
+        return _story(options)
     knowledge = load_knowledge(options)
     log = read_logs(options.files, LiteralInterest(knowledge), warn)
+    if may_be_cluster and _lines_tell_several_ranks(log):
+        return _story(options)
     machine = None if options.env is None else _machine(options.env, knowledge)
     known = machine.known if machine else None
     if options.explain:
@@ -104,6 +101,8 @@ def _write(
 
     full = options.all or options.verbose
     document = diagnosis_document(diagnosis, knowledge, full or options.format != "text")
+    if diagnosis.claims and diagnosis.claims[0].entry["layer"] == "communication":
+        document["matches"][0]["waited_for"] = _waited_for(log)
     if options.issue:
         from npu_kb.render.issue import issue_text
 
@@ -146,21 +145,52 @@ def _wrong_pairs(diagnosis: Diagnosis, machine: Machine | None, knowledge: Knowl
     return wrong_pairs(diagnosis.versions, knowledge)
 
 
-def _several_ranks(options: argparse.Namespace) -> bool:
-    """Whether folders or archives are given whose files are named as those of several ranks or hosts are."""
+def _story(options: argparse.Namespace) -> int:
+    """The answer of `cluster`, in place of one diagnosis of all logs together."""
+    from npu_kb.cli.cluster import run_on_all
+    from npu_kb.findings.journal import Journal
+
+    if options.env is not None:
+        warn("--env speaks of one machine and these are logs of several ranks: left out; see `npu-kb env judge`")
+    status, story = run_on_all(options, options.files)
+    Journal().keep_story(story, options.files)
+    return status
+
+
+def _may_be_cluster(options: argparse.Namespace) -> bool:
+    """Whether folders or archives are given, and a form of answer is asked for that a story has."""
     if options.explain or options.issue or options.format == "markdown":
         return False
     from npu_kb.intake.sources import is_folder_or_archive
 
-    if not any(map(is_folder_or_archive, options.files)):
-        return False
+    return any(map(is_folder_or_archive, options.files))
+
+
+def _names_tell_several_ranks(paths: list[str]) -> bool:
     from npu_kb.cluster.names import is_cluster
     from npu_kb.intake.archives import names_below
 
     try:
-        return is_cluster([name for path in options.files for name in names_below(path)])
+        return is_cluster([name for path in paths for name in names_below(path)])
     except OSError:
         return False  # whoever reads the files says why not
+
+
+def _lines_tell_several_ranks(log: LogText) -> bool:
+    from npu_kb.cluster.joined import JoinedLogs
+
+    return JoinedLogs(log).ranks > 1
+
+
+def _waited_for(log: LogText) -> list[dict[str, Any]]:
+    """Whom the ranks of a log wait for, by how many, and a line that says so."""
+    from npu_kb.cluster.joined import JoinedLogs
+
+    return [
+        {"party": suspect.party.name, "by": len(suspect.by), "line": suspect.clue.line, "source": suspect.clue.source}
+        for suspect in JoinedLogs(log).waited_for()
+        if suspect.clue
+    ]
 
 
 def _account(options: argparse.Namespace, log: LogText, knowledge: Knowledge, known: Known | None) -> int:

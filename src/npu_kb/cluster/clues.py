@@ -82,16 +82,17 @@ _MARKS: list[tuple[str, str, str]] = [
 ]
 LITERALS: list[str] = [literal for literal, _, _ in _MARKS]
 """One of these stands in each line that holds a clue."""
+_PLOG_WRITER = re.compile(r"\[[A-Z]+\] ?[A-Z_]+\((\d{1,9}),")
 _MOST_OF_A_KIND = 200
 _MOST_TRIES = 5_000
 
 
 class ClueReader:
-    """Collects the clues of one source: each once, at its first line, and at most 200 of a kind."""
+    """Collects the clues of one source: each once for a process, at its first line, and at most 200 of a kind."""
 
     def __init__(self, source: str) -> None:
         self.source = source
-        self._clues: dict[tuple[str, ...], Clue] = {}
+        self._clues: dict[tuple[str | int | None, ...], Clue] = {}
         self._tries = [_MOST_TRIES] * len(_MARKS)
         self._counts: dict[str, int] = {}
 
@@ -111,10 +112,16 @@ class ClueReader:
                     self._keep(tells, _values(found, text), text, line, time)
 
     def _keep(self, tells: str, values: dict[str, str], text: str, line: int, time: float | None) -> None:
-        key = (tells, *(f"{name}={value}" for name, value in sorted(values.items())))
+        key = (tells, written_by(text), *(f"{name}={value}" for name, value in sorted(values.items())))
         if key not in self._clues and self._counts.get(tells, 0) < _MOST_OF_A_KIND:
             self._counts[tells] = self._counts.get(tells, 0) + 1
             self._clues[key] = Clue(self.source, line, time, tells, values, text.strip()[:MAX_TEXT])
+
+
+def written_by(text: str) -> int | None:
+    """The process that a line in the format of plogs names as its writer."""
+    found = _PLOG_WRITER.search(text[:MAX_TEXT])
+    return int(found[1]) if found else None
 
 
 def clues_in(text: str) -> list[tuple[str, dict[str, str]]]:

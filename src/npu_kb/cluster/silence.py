@@ -46,7 +46,7 @@ def _quiet(
         time = clocks.true_time(summary.source, summary.last_time)
         if party.rank is not None and time is not None:
             last[party.rank] = max(time, last.get(party.rank, time))
-    quiet = [(who.ranks[rank], last.get(rank)) for rank in who.logged if rank not in complaining]
+    quiet = [(who.ranks[rank], last.get(rank)) for rank in who.apart if rank not in complaining]
     return sorted(quiet, key=lambda pair: (pair[1] is None, pair[1] or 0.0, pair[0].name))
 
 

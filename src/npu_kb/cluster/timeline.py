@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from npu_kb.cluster.clocks import Clocks
 from npu_kb.cluster.events import Entries, Event, event_of, not_after, unexplained
+from npu_kb.cluster.faults import Fault, told_once
 from npu_kb.cluster.gather import gathered, tells_whose
 from npu_kb.cluster.observation import Clue, Observation, Row, SourceSummary
 from npu_kb.cluster.runs import Run, rows_by_run, runs_of
@@ -22,23 +23,6 @@ _OUTLIVED = 60.0
 
 _MOST_WORK = 10
 """Times the rows of all logs that are looked through in search of the last run with a fault."""
-
-
-class Fault(NamedTuple):
-    """A fault that no other one explains: what, whose, since when, told by which events, named by whom."""
-
-    entry: str
-    """Empty where nothing in the logs says what happened to the party."""
-    reason: str
-    """The suspect's reason; empty where the party's own log tells the fault and nobody names it."""
-    parties: tuple[Party, ...]
-    time: float | None
-    verdict: str
-    events: tuple[Event, ...]
-    named_by: frozenset[str]
-    clue: Clue | None
-    outlived: bool = False
-    """Whether its parties still waited for others a good while later."""
 
 
 class Story(NamedTuple):
@@ -109,7 +93,7 @@ def _story(rows: list[Row], clocks: Clocks, entries: Entries) -> Story:
     if not roots and not suspects:
         roots = [event for event in events if event.part == "testimony" and event.observation.verdict in CLAIMS]
     hints = [event for event in own if event.observation.verdict not in CLAIMS]
-    faults = _in_order(_faults(events, roots, hints, suspects), who)
+    faults = _in_order(told_once(_faults(events, roots, hints, suspects, who), entries), who)
     told = {event.key for fault in faults for event in fault.events}
     return Story(who, clocks, events, faults, [e for e in events if e.key not in told and _follows(e)], summaries)
 
@@ -118,7 +102,9 @@ def _follows(event: Event) -> bool:
     return event.part != "wrapper" and event.severity != "benign" and event.observation.verdict in CLAIMS
 
 
-def _faults(events: list[Event], roots: list[Event], hints: list[Event], suspects: list[Suspect]) -> list[Fault]:
+def _faults(
+    events: list[Event], roots: list[Event], hints: list[Event], suspects: list[Suspect], who: Who
+) -> list[Fault]:
     """A fault for each cause that logs tell of their own party, and for each suspect whose own log tells none.
 
     What parties outlived is a fault apart from the same thing on others.
@@ -133,7 +119,7 @@ def _faults(events: list[Event], roots: list[Event], hints: list[Event], suspect
         if own := _first_of(roots, suspect):
             named[_group(own, last_waits)].append(suspect)
         else:
-            faults.append(_of_suspect(suspect, _first_of(hints, suspect)))
+            faults.append(_of_suspect(suspect, _first_of(hints, suspect), who))
     faults = _without_logs_together(faults)
     return faults + [_of_events(group, events, named[group]) for group, events in groups.items()]
 
@@ -169,8 +155,10 @@ def _concerns(party: Party, suspect: Party) -> bool:
     return bool(party.host) and party.host == suspect.host and same_device and same_process
 
 
-def _of_suspect(suspect: Suspect, hint: Event | None) -> Fault:
-    sure = suspect.reason in ENTRIES or (suspect.reason == "waited-for" and len(suspect.by) > 1)
+def _of_suspect(suspect: Suspect, hint: Event | None, who: Who) -> Fault:
+    waited_for = suspect.reason == "waited-for"
+    without_logs = waited_for and not hint and not _has_logs(suspect.party, who)
+    sure = suspect.reason in ENTRIES or (waited_for and len(suspect.by) > 1 and not without_logs)
     return Fault(
         entry=hint.observation.entry if hint else ENTRIES.get(suspect.reason, ""),
         reason=suspect.reason,
@@ -180,7 +168,14 @@ def _of_suspect(suspect: Suspect, hint: Event | None) -> Fault:
         events=(hint,) if hint else (),
         named_by=suspect.by,
         clue=suspect.clue,
+        without_logs=without_logs,
     )
+
+
+def _has_logs(party: Party, who: Who) -> bool:
+    if party.rank is not None:
+        return party.rank in who.logged
+    return any(_concerns(logged, party) for logged in who.parties.values())
 
 
 def _of_events(group: tuple[str, bool], events: list[Event], suspects: list[Suspect]) -> Fault:

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from npu_kb.cluster.clues import written_by
 from npu_kb.cluster.names import PathNames, names_of_all
 from npu_kb.cluster.observation import Clue
 
@@ -48,9 +49,10 @@ class Who:
         self._listed = [clue.values for clue in members if "listed" in clue.values]
         told = [clue for clue in members if "listed" not in clue.values]
         self._own = _own_member_clues(told)
-        self._mixed = _sources_of_several_ranks(told, self._names)
+        self._joined = _ranks_of_processes(told, self._names)
+        self._mixed = _sources_of_several_ranks(told, self._names) | {source for source, _ in self._joined}
         self._group_ranks = {
-            (clue.values["group"], int(clue.values["rank"])): clue.source
+            (clue.values["group"], int(clue.values["rank"])): clue
             for clue in told
             if "group" in clue.values and "rank" in clue.values
         }
@@ -62,8 +64,10 @@ class Who:
         """How many ranks the job has; 0 where nothing tells."""
         self._at = {(p.host, p.device): p for p in self.ranks.values() if p.device is not None}
         self._share_ranks()
-        self.logged = {party.rank for party in self.parties.values() if party.rank is not None}
-        """The ranks of which there are logs."""
+        self.apart = {party.rank for party in self.parties.values() if party.rank is not None}
+        """The ranks that have logs of their own, so that it is known what they do not say."""
+        self.logged = self.apart | set(self._joined.values())
+        """The ranks of which there are logs, their own or joined with those of others."""
         self._pids = {(p.host, p.pid): p for p in self.parties.values() if p.pid is not None}
 
     def role(self, source: str) -> str:
@@ -75,6 +79,8 @@ class Who:
         party = self.parties[source]
         if party.rank is not None:
             return party
+        if (rank := self._joined.get((source, written_by(text)))) is not None:
+            return self.rank(rank)
         if found := _RANK_WORDS.search(text):
             return self.rank(int(found[1] or found[2] or found[3]))
         if found := _KILLED.search(text):
@@ -85,8 +91,8 @@ class Who:
 
     def rank(self, number: int, group: str = "") -> Party:
         """The party of a rank: of a group, where one of that number told its group, else of the world."""
-        if source := self._group_ranks.get((group, number)):
-            return self.parties[source]
+        if clue := self._group_ranks.get((group, number)):
+            return self.writer(clue.source, clue.text)
         return self.ranks.get(number, Party("", None, number))
 
     def at(self, server: str, device: int) -> Party:
@@ -135,6 +141,8 @@ class Who:
         for party in sorted(self.parties.values(), key=str):
             if party.rank is not None:
                 ranks[party.rank] = _fuller(ranks.get(party.rank, party), party)
+        for (source, _), rank in self._joined.items():
+            ranks.setdefault(rank, Party(self.parties[source].host, None, rank))
         return ranks
 
     def _world(self, members: list[Clue]) -> int:
@@ -167,6 +175,24 @@ def _own_member_clues(told: list[Clue]) -> dict[str, dict[str, str]]:
 def _weight(clue: Clue) -> tuple[object, ...]:
     values = clue.values
     return "rank" in values, int(values.get("world", 0)), -clue.line, sorted(values.items())
+
+
+def _ranks_of_processes(told: list[Clue], names: dict[str, PathNames]) -> dict[tuple[str, int | None], int]:
+    """{(source, process): rank} of sources in which logs of several ranks are joined; ranks of the largest group."""
+    worlds: dict[str, int] = defaultdict(int)
+    ranks: dict[str, dict[int, int]] = defaultdict(dict)
+    for clue in sorted(told, key=_weight, reverse=True):
+        process, world = written_by(clue.text), int(clue.values.get("world", 0))
+        if process is not None and "rank" in clue.values and names[clue.source].pid is None:
+            worlds[clue.source] = max(world, worlds[clue.source])
+            if world == worlds[clue.source]:
+                ranks[clue.source].setdefault(process, int(clue.values["rank"]))
+    return {
+        (source, process): rank
+        for source, of_processes in ranks.items()
+        if len(set(of_processes.values())) > 1
+        for process, rank in of_processes.items()
+    }
 
 
 def _sources_of_several_ranks(told: list[Clue], names: dict[str, PathNames]) -> set[str]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from npu_kb.codes.codescan import CodeMention
 from npu_kb.codes.mentions import find_codes
-from npu_kb.diagnosis.match import Finding, Scene, evaluate
+from npu_kb.diagnosis.match import Finding, Scene, evaluate, tells_by_facts, together
 from npu_kb.diagnosis.model import VERDICTS, Diagnosis, Evidence, Match, Reports
 from npu_kb.diagnosis.rank import (
     confidence,
@@ -83,14 +83,13 @@ def matches_of(
 
     A general entry claims only in a log that names Ascend.
     """
-    best: dict[int, tuple[Finding, dict[str, Any]]] = {}
+    found: dict[int, list[tuple[Finding, dict[str, Any]]]] = {}
     for block in blocks:
-        finding = evaluate(block, scene)
-        if finding and _stronger(finding, block, best.get(block["entry"])):
-            best[block["entry"]] = (finding, block)
+        if finding := evaluate(block, scene):
+            found.setdefault(block["entry"], []).append((finding, block))
     return [
-        _match(knowledge.entry_number(number), finding, block, scene.log, versions, stack)
-        for number, (finding, block) in best.items()
+        _match(knowledge.entry_number(number), *_strongest(of_entry), scene.log, versions, stack)
+        for number, of_entry in found.items()
     ]
 
 
@@ -108,11 +107,13 @@ def _candidate_blocks(scene: Scene, knowledge: Knowledge) -> list[dict[str, Any]
     ]
 
 
-def _stronger(finding: Finding, block: dict[str, Any], other: tuple[Finding, dict[str, Any]] | None) -> bool:
-    if other is None:
-        return True
-    mine, theirs = VERDICTS.index(block["proves"]), VERDICTS.index(other[1]["proves"])
-    return (-mine, finding.weight) > (-theirs, other[0].weight)
+def _strongest(of_entry: list[tuple[Finding, dict[str, Any]]]) -> tuple[Finding, dict[str, Any]]:
+    """The strongest block with what was found; if that is a fact, with the facts of the blocks that prove as much."""
+    finding, block = min(of_entry, key=lambda found: (VERDICTS.index(found[1]["proves"]), -found[0].weight))
+    if not tells_by_facts(block):
+        return finding, block
+    alike = [other for other, b in of_entry if tells_by_facts(b) and b["proves"] == block["proves"]]
+    return together(alike), block
 
 
 def _match(

@@ -29,6 +29,9 @@ _HEX_END = re.compile(r"0x[0-9a-f]{2,16}\Z")
 _DIGITS, _HEX_DIGITS = frozenset("0123456789"), frozenset("0123456789abcdefABCDEF")
 _SPENT = "seconds_of_foreign_entries"
 """Name under which a log keeps how long they took."""
+_GRAVITY = {"warning": 1, "alarm": 2, "critical": 3}
+"""What a state of health weighs more than another."""
+_CHIP = re.compile(r"(\d{1,3})(?:/(\d{1,2}))?")
 _CODE_WEIGHT, _FACT_WEIGHT, _REGEX_WEIGHT = 10, 25, 20
 
 
@@ -74,7 +77,21 @@ def _evaluate(block: dict[str, Any], scene: Scene, deadline: float) -> Finding |
         groups.append([found for pattern in block["any"] for found in _find_text(pattern, log, deadline)])
     if not all(groups):
         return None
+    if tells_by_facts(block):
+        return together(groups[0])
     return _combine(groups, block["within"], len(groups) - bool(block["any"]))
+
+
+def tells_by_facts(block: dict[str, Any]) -> bool:
+    """Whether one fact is all that a block wants; then each device of which it holds is evidence."""
+    return len(block["fact"]) == 1 and not any(block[kind] for kind in ("text", "regex", "code", "any"))
+
+
+def together(findings: list[Finding]) -> Finding:
+    """The gravest finding, with the lines of the others behind its own."""
+    graver = sorted(findings, key=lambda finding: -finding.weight)
+    lines = dict.fromkeys(line for finding in graver for line in finding.lines)
+    return graver[0]._replace(lines=list(lines))
 
 
 def conditions(written: dict[str, Any], compiled: dict[str, Any], scene: Scene) -> Iterator[tuple[str, str, list[int]]]:
@@ -238,10 +255,18 @@ def _places_of(literal: str, log: LogText) -> list[tuple[int, int]]:
 
 def _find_fact(condition: dict[str, Any], scene: Scene) -> list[Finding]:
     return [
-        Finding([fact.line], {"device": fact.subject} if fact.subject else {}, _FACT_WEIGHT)
+        Finding([fact.line], _device(fact), _FACT_WEIGHT + _GRAVITY.get(str(fact.value).lower(), 0))
         for fact in scene.facts.get(condition["name"], [])
         if holds(condition, fact.value)
     ]
+
+
+def _device(fact: Fact) -> dict[str, str]:
+    """The device that a fact is of; of one that npu-smi tells, the numbers that its commands take as well."""
+    if not fact.subject:
+        return {}
+    found = _CHIP.fullmatch(fact.subject) if fact.name.startswith("npu.") else None
+    return {"device": fact.subject} | ({"npu": found[1], "chip": found[2] or "0"} if found else {})
 
 
 def holds(condition: dict[str, Any], value: float | str) -> bool:

@@ -12,6 +12,7 @@ _MOST_ROWS = 8
 _MOST_FAULTS = 4
 _NARROWEST, _WIDEST = 12, 40
 """Columns for the names of a timeline."""
+_PARTIES_WIDTH = 21
 _LEAST_TITLE = 20
 """Columns; with less room the title of an entry is left out, never a part of its id."""
 _TEXTS = {
@@ -25,6 +26,7 @@ _TEXTS = {
     },
     "others": {"en": "Another, independent fault", "zh": "另一个独立的故障"},
     "more_faults": {"en": "... and {count} more; --format json has them.", "zh": "另有 {count} 个，见 --format json。"},
+    "beside": {"en": "Told as well, less exactly: {title} [{entry}]", "zh": "同一故障的笼统说法：{title} [{entry}]"},
     "outlived": {
         "en": "The job went on: a minute later this rank or host still waited for others. It may not be what ended it.",
         "zh": "此后作业仍在继续：一分钟后它还在等待其他 rank，因此未必是作业终止的原因。",
@@ -34,13 +36,18 @@ _TEXTS = {
         "zh": "前两个故障的先后不确定：缺少时间，或相差不到 5 秒。",
     },
     "followers": {"en": "What follows", "zh": "后续现象"},
-    "parties": {"en": "{count:>6} ranks or hosts", "zh": "{count:>6} 个 rank 或主机"},
+    "parties": {"en": "{count:rank or host|ranks or hosts}", "zh": "{count} 个 rank 或主机"},
     "from": {"en": "from {time}", "zh": "自 {time}"},
     "unknown": {"en": "rank and host unknown", "zh": "rank 和主机未知"},
     "more": {"en": "and {count} more", "zh": "等，另有 {count} 个"},
     "ranks": {
-        "en": "Ranks: {expected} in the job, logs of {with_logs}; hosts: {hosts}.",
-        "zh": "作业共 {expected} 个 rank，已读取 {with_logs} 个 rank 的日志，来自 {hosts} 台主机。",
+        "en": "Ranks: {expected} in the job, logs of {with_logs}{hosts}.",
+        "zh": "作业共 {expected} 个 rank，已读取 {with_logs} 个 rank 的日志{hosts}。",
+    },
+    "hosts": {"en": "; hosts: {hosts}", "zh": "，来自 {hosts} 台主机"},
+    "get_logs": {
+        "en": "There are no logs of it, so that it may wait for another one too. Get these logs next: {missing}.",
+        "zh": "这里缺少它的日志，它也可能在等待别的 rank。请先采集以下日志：{missing}。",
     },
     "without_logs": {"en": "No logs of rank {ranks}.", "zh": "缺少日志的 rank：{ranks}。"},
     "without_error": {"en": "Without any error: rank {ranks}.", "zh": "没有任何报错的 rank：{ranks}。"},
@@ -97,6 +104,10 @@ _REASONS = {
         "en": "{count:rank waits|ranks wait} for it, directly or through others, and it waits for nobody.",
         "zh": "{count} 个 rank 直接或间接等待它，而它不等待任何 rank。",
     },
+    "without-logs": {
+        "en": "{count:rank waits|ranks wait} for it, directly or through others.",
+        "zh": "{count} 个 rank 直接或间接等待它。",
+    },
     "silent": {
         "en": "Its logs tell no error while {count:rank} timed out; the time is that of its last line.",
         "zh": "{count} 个 rank 超时，而它的日志没有报错；时间取其最后一行。",
@@ -125,7 +136,7 @@ def cluster_text(document: dict[str, Any], page: Page) -> str:
         why = "waiting" if document["followers"] else "nothing"
         page.paragraph(_said(why, page, sources=document["sources"]["read"]))
     for number, fault in enumerate(faults[:_MOST_FAULTS]):
-        _first_fault(page, fault) if number == 0 else _other_fault(page, fault, number == 1)
+        _first_fault(page, fault, document["ranks"]) if number == 0 else _other_fault(page, fault, number == 1)
     if len(faults) > _MOST_FAULTS:
         page.paragraph(_said("more_faults", page, count=len(faults) - _MOST_FAULTS), 2, "dim")
     if not document["order_is_sure"]:
@@ -141,13 +152,19 @@ def cluster_text(document: dict[str, Any], page: Page) -> str:
     return page.text()
 
 
-def _first_fault(page: Page, fault: dict[str, Any]) -> None:
+def _first_fault(page: Page, fault: dict[str, Any], ranks: dict[str, Any]) -> None:
     verdict = choose(VERDICT_NAMES[fault["verdict"]], page.lang)[0]
     page.paragraph(f"{_said('first', page)}  {_where(fault, page)}  {fault['time_text']}", 0, "bold")
     page.paragraph(f"{verdict}  {_title(fault, page)}", 0, "bold")
+    if fault["without_logs"]:
+        is_rank = fault["parties"][0]["rank"] in ranks["without_logs"]
+        missing = f"rank {number_ranges(ranks['without_logs'])}" if is_rank else fault["parties"][0]["party"]
+        page.paragraph(_said("get_logs", page, missing=clipped(missing, page.width)), 0, "bold")
     page.blank()
     if fault["reason"] and "title" in fault:
         page.paragraph(_reason(fault, page))
+    for same in fault["beside"]:
+        page.paragraph(_said("beside", page, title=choose(same["title"], page.lang)[0], entry=same["entry"]))
     if fault["outlived"] and not fault["reason"]:
         page.paragraph(_said("outlived", page))
     for evidence in fault["evidence"]:
@@ -173,7 +190,7 @@ def _followers(page: Page, rows: list[dict[str, Any]]) -> None:
     for row in rows[:_MOST_ROWS]:
         start = _said("from", page, time=row["time_text"]) if row["time_text"] else ""
         title = choose(row["title"], page.lang)[0]
-        text = f"{_said('parties', page, count=row['parties'])}  {start}  {row['entry']}"
+        text = f"{_said('parties', page, count=row['parties']):>{_PARTIES_WIDTH}}  {start}  {row['entry']}"
         room = page.width - 2 - width_of(text)
         page.row(f"{text}: {clipped(title, room - 2)}" if room > _LEAST_TITLE else text)
 
@@ -182,7 +199,8 @@ def _ranks(page: Page, document: dict[str, Any]) -> None:
     page.blank()
     ranks = document["ranks"]
     if ranks["expected"]:
-        page.paragraph(_said("ranks", page, **ranks | {"hosts": len(document["hosts"])}))
+        hosts = _said("hosts", page, hosts=len(document["hosts"])) if document["hosts"] else ""
+        page.paragraph(_said("ranks", page, **ranks | {"hosts": hosts}))
     for name in ("without_logs", "without_error"):
         if ranks[name] and len(ranks[name]) < ranks["expected"]:
             page.paragraph(clipped(_said(name, page, ranks=number_ranges(ranks[name])), 2 * page.width))
@@ -230,7 +248,8 @@ def _title(fault: dict[str, Any], page: Page) -> str:
 
 
 def _reason(fault: dict[str, Any], page: Page) -> str:
-    return filled(choose(_REASONS[fault["reason"]], page.lang)[0], count=len(fault["named_by"]))
+    reason = "without-logs" if fault["without_logs"] else fault["reason"]
+    return filled(choose(_REASONS[reason], page.lang)[0], count=len(fault["named_by"]))
 
 
 def _said(name: str, page: Page, **values: Any) -> str:

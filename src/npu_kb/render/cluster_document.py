@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from npu_kb.cluster.events import Event
-from npu_kb.cluster.timeline import Fault, Story
+from npu_kb.cluster.faults import Fault
+from npu_kb.cluster.timeline import Story
 from npu_kb.cluster.who import Party
 from npu_kb.intake.clean import printable
 from npu_kb.knowledge.base import Knowledge
@@ -37,7 +38,7 @@ def cluster_document(story: Story, knowledge: Knowledge, left_out: Iterable[Left
             "expected": who.world,
             "with_logs": len(who.logged),
             "without_logs": sorted(set(range(who.world)) - who.logged),
-            "without_error": sorted(who.logged - complaining),
+            "without_error": sorted(who.apart - complaining),
         },
         "hosts": sorted({p.host for p in who.ranks.values() or who.parties.values() if p.host}),
         "earlier_runs": story.earlier_runs,
@@ -72,6 +73,8 @@ def _fault(fault: Fault, story: Story, knowledge: Knowledge) -> dict[str, Any]:
         "reason": fault.reason,
         "verdict": fault.verdict,
         "outlived": fault.outlived,
+        "without_logs": fault.without_logs,
+        "beside": [{"entry": id, "title": _titled(id, knowledge)} for id in fault.beside],
         **_moment(fault.time),
         "parties": [_party(party) for party in fault.parties],
         "named_by": sorted(fault.named_by, key=_natural),
@@ -101,7 +104,7 @@ def _followers(story: Story, knowledge: Knowledge) -> list[dict[str, Any]]:
     rows = [
         {
             "entry": id,
-            "title": (knowledge.entry(id) or {}).get("title", {"en": id}),
+            "title": _titled(id, knowledge),
             "parties": len({event.party.without_process for event in events}),
             "lines": sum(event.observation.count for event in events),
             **_moment(events[0].time),
@@ -109,6 +112,11 @@ def _followers(story: Story, knowledge: Knowledge) -> list[dict[str, Any]]:
         for id, events in groups.items()
     ]
     return sorted(rows, key=lambda row: (-row["parties"], row["time"] is None, row["time"] or 0.0, row["entry"]))
+
+
+def _titled(id: str, knowledge: Knowledge) -> Any:
+    """The title of an entry; of others' knowledge there is only its id."""
+    return (knowledge.entry(id) or {}).get("title", {"en": id})
 
 
 def _event(event: Event) -> dict[str, Any]:

@@ -71,7 +71,16 @@ def entry_document(
         for name, value in entry.items()
     }
     document["diagnose"] = [_command(check, knowledge) for check in entry["diagnose"]]
+    for name in ("fix", "diagnose"):
+        document[name] = [_for_device(step, words) for step in document[name]]
     return document
+
+
+def _for_device(step: dict[str, Any], words: dict[str, str]) -> dict[str, Any]:
+    """The step with its command for the NPU and chip that a fact names, if one does."""
+    if "npu" not in words or not step.get("run"):
+        return step
+    return {**step, "run": step["run"].replace("<npu>", words["npu"]).replace("<chip>", words["chip"])}
 
 
 def _slots(entry: dict[str, Any]) -> dict[str, str]:

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from npu_kb.intake.clean import printable
-from npu_kb.render.terminal import applies_note, feedback_note
+from npu_kb.render.terminal import applies_note, feedback_note, waiting_notes
 from npu_kb.render.text import EFFECT_NAMES, VERDICT_NAMES, choose, label
 
 _SPECIAL = str.maketrans({**{char: "\\" + char for char in "\\`*[]#"}, "<": "&lt;", ">": "&gt;", "&": "&amp;"})
@@ -37,6 +37,7 @@ def _match(match: dict[str, Any], lang: str) -> list[str]:
     lines = [f"## {both(match['title'], lang)}", "", f"{verdict} · `{match['id']}`", ""]
     evidence = "\n".join(f"{e['source']}:{e['line']}: {e['text']}" for e in match["evidence"])
     lines += [*fence(evidence, "text"), ""] if evidence else []
+    lines += [part for note in waiting_notes(match, lang) for part in (plain(note), "")]
     lines += paragraphs("cause", match["cause"], lang)
     if note := applies_note(match["applies"], lang):
         lines += [f"**{label('applies', lang)}** {plain(note)}", ""]

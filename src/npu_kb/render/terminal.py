@@ -6,10 +6,15 @@ from typing import Any
 
 from npu_kb.intake.clean import printable
 from npu_kb.render.page import Page, references, remedies
-from npu_kb.render.text import SEVERITY_NAMES, VERDICT_NAMES, choose, clipped, colon, label, line_label
+from npu_kb.render.text import SEVERITY_NAMES, VERDICT_NAMES, choose, clipped, colon, filled, label, line_label
 
 _NEAREST = 2
 """Suggestions that are shown where no cause is known: of the third, one in twelve was right."""
+_MOST_WAITED_FOR = 3
+_WAITED_FOR = {
+    "en": "{by:rank waits|ranks wait} for {party} ({line}): its own logs tell why, read them first.",
+    "zh": "{by} 个 rank 在等待 {party}（{line}）：原因在它自己的日志里，请先查看。",
+}
 _VERDICT_COLOURS = {"certain": "green", "likely": "yellow", "possible": "cyan"}
 
 
@@ -68,6 +73,8 @@ def _match_block(page: Page, match: dict[str, Any], full: bool) -> None:
     page.blank()
     for evidence in match["evidence"][: None if full else 3]:
         page.paragraph(clipped(_placed(evidence, page.lang), 3 * page.width - 20), 0, "red")
+    for note in waiting_notes(match, page.lang):
+        page.paragraph(note, 0, "bold")
     page.blank()
     page.field("cause", choose(match["cause"], page.lang))
     if note := applies_note(match["applies"], page.lang):
@@ -77,6 +84,14 @@ def _match_block(page: Page, match: dict[str, Any], full: bool) -> None:
     remedies(page, match)
     if full:
         references(page, match["references"])
+
+
+def waiting_notes(match: dict[str, Any], lang: str) -> list[str]:
+    """Whom the ranks of the log wait for, a sentence for each; none where no line says it."""
+    return [
+        filled(_WAITED_FOR["zh" if lang == "zh" else "en"], **waited | {"line": line_label(waited["line"], lang)})
+        for waited in match.get("waited_for", [])[:_MOST_WAITED_FOR]
+    ]
 
 
 def applies_note(applies: dict[str, Any], lang: str) -> str:
