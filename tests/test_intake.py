@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from npu_kb.intake.clean import clean_lines, decode, printable, strip_prefixes
 from npu_kb.intake.facts import read_facts
 from npu_kb.intake.logtext import LogText
+from npu_kb.intake.stack import is_foreign, speaks_of_ascend
 from npu_kb.intake.structure import read_exceptions, read_names
 from npu_kb.intake.versions import read_versions
 
@@ -241,3 +242,30 @@ def test_operators_devices_and_ranks_are_named_once() -> None:
 )
 def test_the_chip_is_read_from_its_names(text: str, chip: str) -> None:
     assert read_versions([text])["chip"] == chip
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "nvidia-smi: command not found\nImportError: libascendcl.so: cannot open shared object file",
+        "NPU out of memory; the names of CUDA are kept",
+        "Expected all tensors to be on the same device, but found at least two devices, npu:0 and cpu!",
+    ],
+)
+def test_text_of_ascend_is_known_beside_names_of_other_stacks(text: str) -> None:
+    assert speaks_of_ascend(text) and not is_foreign(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "foreign"),
+    [
+        ("PyTorch NPU available: False\nNVIDIA A100-SXM4-80GB", True),
+        ("Automatically detected platform cuda.\nbackends available: cuda, npu", True),
+        ("intel_vpu 0000:00:0b.0: [drm] Firmware\nNPU out of memory", True),
+        ("Target platform: rk3588 npu", True),
+        ("if is_torch_npu_available():", False),
+        ("sort order must be 'ascend' or 'descend'", False),
+    ],
+)
+def test_npus_named_in_passing_or_of_others_are_no_text_of_ascend(text: str, foreign: bool) -> None:
+    assert not speaks_of_ascend(text) and is_foreign(text) == foreign

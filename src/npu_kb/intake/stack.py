@@ -6,14 +6,28 @@ import re
 from functools import cache, cached_property
 
 _ASCEND = (
-    r"昇腾|compiler_depend\.ts|(?<![a-z])(?:npu|ascend|hccl|hccn|cann(?!ot|[a-z])|aclnn|acl(?:rt|graph|mdl|op)?(?![a-z])|atb(?![a-z])|davinci|hisi|mindspore"
+    r"昇腾|compiler_depend\.ts|lib(?:ascend|hccl|npu)|(?<![a-z])(?:torch_npu|npu[-_]smi|npu::?\w|npu_[a-z]|ascend(?!ing|ed|er|ant)"
+    r"|hccl|hccn|cann(?!ot|[a-z])|aclnn|acl(?:rt|graph|mdl|op)?(?![a-z])|atb(?![a-z])|davinci|hisi|mindspore"
     r"|mindie|mindx|mindspeed|megatron_adaptor|msmodelslim|llmdatadist|msrun|devmm|devdrv|drvmngr|plog(?![a-z])|tbe(?![a-z])|te_fusion|bishengir|bisheng|torchair|aicore|aicpu"
     r"|err0\d{4}|err99999|rankid:|dcmi|910[ab]|910_93|310[pb]|slog(?:d|_)|tsdaemon|msnpureport|e[a-z]9999|e[ijlz]0\d{3})"
 )
+_NPU = r"(?<![a-z])npu"
+"""What other vendors call their processors too."""
 _FOREIGN = (
     r"(?<![a-z])(?:cuda(?!_?graph)|nvidia|nccl|nvrm|nvlink|nvml|cudnn|cublas|rocm|hip(?:error|blas|cc)|miopen|amdgpu"
-    r"|xpu(?![a-z])|intel_vpu|level_zero|oneccl|mlx5|tpu(?![a-z])|habana|hpu(?![a-z])|musa(?![a-z])|mlu(?![a-z]))"
+    r"|xpu(?![a-z])|level_zero|oneccl|mlx5|tpu(?![a-z])|habana|hpu(?![a-z])|musa(?![a-z])|mlu(?![a-z]))"
 )
+_FOREIGN_DEVICE = (
+    r"(?<![a-z])(?:nvidia[ -](?:smi|geforce|tesla|quadro|rtx|gtx|[abhlptv]\d)|platform cuda|intel[_ ](?:vpu|npu)"
+    r"|openvino|rknpu|rknn|rk3[35]\d\d|qnn(?![a-z])|hexagon|amdxdna|ryzen ai|ethos-?[un])"
+)
+"""Another device that the log was written on, beside which the bare word NPU says nothing of Ascend."""
+_IN_PASSING = (
+    r"(?:is_)?(?:torch_)?npu[ _]available\W{0,3}(?:false|no)?"
+    r"|[:=({\[][^\n]{0,20}?(?:cuda[,|/ ]{1,2}npu(?![\w:-])|npu[,|/ ]{1,2}cuda)"
+    r"|\W?ascend\W? or \W?descend"
+)
+"""Where NPUs are named by programs for any device."""
 
 
 class Stack:
@@ -35,12 +49,24 @@ class Stack:
 
 def is_foreign(text: str) -> bool:
     """The text speaks of another vendor's accelerators and nowhere of Ascend."""
-    return _regex(_FOREIGN).search(text.lower()) is not None and not speaks_of_ascend(text)
+    lower = text.lower()
+    return (_says(_FOREIGN, lower) or _says(_FOREIGN_DEVICE, lower)) and not _is_of_ascend(lower)
 
 
 def speaks_of_ascend(text: str) -> bool:
     """Whether a text names anything of the Ascend stack."""
-    return _regex(_ASCEND).search(text.lower()) is not None
+    return _is_of_ascend(text.lower())
+
+
+def _is_of_ascend(lower: str) -> bool:
+    if not _says(f"{_ASCEND}|{_NPU}", lower):
+        return False
+    meant = _regex(_IN_PASSING).sub(" ", lower)
+    return _says(_ASCEND, meant) or (_says(_NPU, meant) and not _says(_FOREIGN_DEVICE, meant))
+
+
+def _says(pattern: str, text: str) -> bool:
+    return _regex(pattern).search(text) is not None
 
 
 @cache
