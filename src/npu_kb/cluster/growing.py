@@ -106,6 +106,14 @@ class GrowingLog:
         stream.seek(self.offset)
         return _in_utf8(stream.read(_CHUNK), utf16)
 
+    def above(self, stream: FileIO, size: int) -> bytes:
+        """The last bytes before what is read next, at most so many, in UTF-8."""
+        stream.seek(0)
+        utf16 = _UTF16.get(stream.read(2))
+        start = max(0, self.offset - size)
+        stream.seek(start)
+        return _in_utf8(stream.read(self.offset - start), utf16)
+
     def lines_passed_over(self, stream: FileIO) -> int:
         """The ends of lines in what was passed over."""
         stream.seek(0)
