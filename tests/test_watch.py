@@ -250,6 +250,19 @@ def test_a_log_that_is_written_anew_to_the_same_size_is_read_again(
     assert found == [[], [("quux", "a.log", 1)], [], [("gizmo", "a.log", 2)]]
 
 
+def test_a_log_that_differs_in_its_middle_only_is_read_again(tmp_path: Path) -> None:
+    log = tmp_path / "a.log"
+    around = "x" * 200 + "\n"
+    append(log, around)
+    watch = Watch([str(log)], [])
+    found = []
+    for number, line in enumerate(("nothing yet", FAULT, FAULT, OTHER)):
+        log.write_text(f"{around}{line:<40}\n{around}")
+        os.utime(log, (1e9 + number, 1e9 + number))
+        found.append(told(watch))
+    assert found == [[], [("quux", "a.log", 2)], [], [("gizmo", "a.log", 2)]]
+
+
 def test_a_log_that_is_only_touched_is_not_told_again(tmp_path: Path) -> None:
     log = tmp_path / "a.log"
     append(log, f"{FAULT}\n")

@@ -58,6 +58,10 @@ class GrowingLog:
         """Forget what was read: something else stands there now."""
         self._pass_over(0, b"", b"")
 
+    def read_again(self) -> None:
+        """Forget what was read, but not what was passed over: something else may stand there now."""
+        self._pass_over(self.unread, self._head[: self.unread], b"")
+
     @classmethod
     def from_its_end(cls, file: LogFile) -> GrowingLog:
         """A log of which only what comes is read."""

@@ -131,6 +131,9 @@ class Watch:
             if file.size < log.offset or not log.is_the_same(stream):
                 log.begin_anew()
                 self._remembered.pop(file.identity, None)
+            elif file.size == log.looked_at and file.changed != log.changed:
+                log.read_again()
+                self._remembered.pop(file.identity, None)
             log.looked_at, log.changed = file.size, file.changed
             if file.identity not in self._remembered:
                 above = log.above(stream, ENDS)  # what is read next may go on with it
