@@ -148,6 +148,58 @@ def test_a_text_that_goes_on_in_the_next_line_is_found(tmp_path: Path) -> None:
     assert [row.line for row in observations(list(scan([str(log)], [])))] == [20]
 
 
+def test_whose_accelerators_a_log_speaks_of_is_told_by_its_later_lines_too(
+    tmp_path: Path, own_kb: Path, write_entry: Callable[..., Path]
+) -> None:
+    write_entry("quux", "- text: quux overflow")
+    write_entry("everywhere", "- text: no room is left", extra="general: true\n")
+    write_entry("mover", "- text: hccl frobnicator moves")
+    verdicts = {}
+    for above in ("CUDA is not there", "all is well"):
+        for below in ("hccl frobnicator moves", "nothing moves"):
+            faults = {1: above, 900: "quux overflow", 950: "no room is left", 1000: below}
+            log = noisy({}, 1000).replace("RUNTIME", "TIMER").splitlines()
+            (tmp_path / "a.log").write_text("\n".join(faults.get(n, line) for n, line in enumerate(log, 1)))
+            rows = [row for row in scan([str(tmp_path / "a.log")], []) if isinstance(row, Observation)]
+            verdicts[above, below] = {row.entry: row.verdict for row in rows if row.entry != "mover"}
+    claims = {"quux": "likely", "everywhere": "likely"}
+    assert verdicts == {
+        ("CUDA is not there", "hccl frobnicator moves"): claims,
+        ("CUDA is not there", "nothing moves"): dict.fromkeys(claims, "possible"),
+        ("all is well", "hccl frobnicator moves"): claims,
+        ("all is well", "nothing moves"): claims | {"everywhere": "possible"},
+    }
+
+
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_the_last_line_counts_with_the_one_above_it(tmp_path: Path, end: str) -> None:
+    log = tmp_path / "a.log"
+    log.write_text(f"ValueError: ProcessGroupNCCL is only supported with GPUs, no GPUs found!\ntorch_npu 2.1.0{end}")
+    (row,) = observations(list(scan([str(log)], [])), "dist-backend-nccl-on-npu")
+    assert (row.line, row.verdict, row.count) == (1, "certain", 1)
+
+
+@pytest.mark.parametrize("edge", [pieces.HEAD, pieces.HEAD + pieces.CHUNK])
+@pytest.mark.parametrize("before", range(-1, 3))
+def test_what_is_read_in_two_goes_is_found_as_in_one(edge: int, before: int, tmp_path: Path) -> None:
+    """A text and its end in the next line, and a fault that is told by two lines, wherever the first go ends."""
+    wrapped = FAULT.replace("object file", "object\nfile") + "\n"
+    pair = "ValueError: ProcessGroupNCCL is only supported with GPUs, no GPUs found!\ntorch_npu 2.1.0\n"
+    for name, text in (("wrapped", wrapped), ("pair", pair)):
+        start = edge - text.index("\n") - before
+        filler = NOISE.format(1, 1)
+        above = (filler * (start // len(filler))).ljust(start - 1, "#") + "\n"
+        (tmp_path / name).write_text(above + text + filler * 9)
+    rows = [row for row in scan([str(tmp_path)], []) if isinstance(row, Observation)]
+    assert {(Path(row.source).name, row.entry, row.verdict, row.count) for row in rows} == {
+        ("wrapped", ENTRY, "certain", 1),
+        ("pair", "dist-backend-nccl-on-npu", "certain", 1),
+    }
+    for row in rows:
+        assert Path(row.source).read_text().splitlines()[row.line - 1] == row.text
+        assert Path(row.source).read_bytes()[row.offset :].startswith(row.text.encode())
+
+
 @pytest.mark.parametrize(
     "written", ["frob nicator met its end", "frobnicator met its end", "FROB  nicator\tmet\nits end"]
 )

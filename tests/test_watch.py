@@ -78,6 +78,29 @@ def test_conditions_that_come_one_after_the_other_count_together(tmp_path: Path)
     assert told(watch) == [("pair", "a.log", 1)]
 
 
+@pytest.mark.parametrize("is_first_half_passed_over", [True, False])
+@pytest.mark.parametrize("place", [10, 15])
+def test_a_text_whose_lines_come_one_after_the_other_is_found(
+    tmp_path: Path, place: int, is_first_half_passed_over: bool
+) -> None:
+    log = tmp_path / "a.log"
+    append(log, "start\n")
+    watch = Watch([str(log)], [])
+    append(log, FAULT[:place] + "\n")
+    watch = Watch([str(log)], []) if is_first_half_passed_over else watch
+    assert told(watch) == []
+    append(log, FAULT[place:] + "\n")
+    assert told(watch) == [("quux", "a.log", 2)]
+
+
+def test_a_line_that_was_unfinished_at_the_start_is_read_whole(tmp_path: Path) -> None:
+    log = tmp_path / "a.log"
+    append(log, f"start {OTHER}\nsee {FAULT[:10]}")
+    watch = Watch([str(log)], [])
+    append(log, FAULT[10:] + "\n")
+    assert told(watch) == [("quux", "a.log", 2)]
+
+
 def test_rotation_and_truncation_lose_nothing_and_repeat_nothing(tmp_path: Path) -> None:
     logs = tmp_path / "logs"
     logs.mkdir()
@@ -225,6 +248,19 @@ def test_a_log_that_is_written_anew_to_the_same_size_is_read_again(
         os.utime(log, (1e9 + number, 1e9 + number))
         found.append(told(watch))
     assert found == [[], [("quux", "a.log", 1)], [], [("gizmo", "a.log", 2)]]
+
+
+def test_a_log_that_differs_in_its_middle_only_is_read_again(tmp_path: Path) -> None:
+    log = tmp_path / "a.log"
+    around = "x" * 200 + "\n"
+    append(log, around)
+    watch = Watch([str(log)], [])
+    found = []
+    for number, line in enumerate(("nothing yet", FAULT, FAULT, OTHER)):
+        log.write_text(f"{around}{line:<40}\n{around}")
+        os.utime(log, (1e9 + number, 1e9 + number))
+        found.append(told(watch))
+    assert found == [[], [("quux", "a.log", 2)], [], [("gizmo", "a.log", 2)]]
 
 
 def test_a_log_that_is_only_touched_is_not_told_again(tmp_path: Path) -> None:

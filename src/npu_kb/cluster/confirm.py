@@ -57,9 +57,8 @@ def _observations(seen: Sightings, probe: Probe, knowledge: Knowledge) -> Iterat
 
 def _matches(rules: list[Rule], seen: Sightings, probe: Probe, knowledge: Knowledge) -> list[Match]:
     """One match for each entry: its strongest rule, each judged in the lines that hold its needles."""
-    head = lines_of(seen.head, seen.source)
-    versions = read_versions([line.text for line in head])
-    stack = Stack("\n".join(line.text for line in head))
+    texts = list(_texts(seen))
+    versions, stack = read_versions(texts), Stack("\n".join(texts))
     best: dict[str, Match] = {}
     scenes: dict[tuple[object, ...], Scene] = {}
     for rule in rules:
@@ -72,6 +71,13 @@ def _matches(rules: list[Rule], seen: Sightings, probe: Probe, knowledge: Knowle
         for match in matches_of([block], scenes[key], knowledge, versions, stack):
             best[rule.entry] = min(best.get(rule.entry, match), match, key=_standing)
     return list(best.values())
+
+
+def _texts(seen: Sightings) -> Iterator[str]:
+    """The lines that tell what the log is about: its first ones, and those that were kept."""
+    kept = [*seen.near.values(), *(line for lines in seen.kept.values() for line in lines)]
+    for text in dict.fromkeys([seen.head, *(line.text for line in sorted(kept))]):
+        yield from (line.text for line in lines_of(text, seen.source))
 
 
 def _standing(match: Match) -> tuple[int, int]:

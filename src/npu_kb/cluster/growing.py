@@ -58,6 +58,10 @@ class GrowingLog:
         """Forget what was read: something else stands there now."""
         self._pass_over(0, b"", b"")
 
+    def read_again(self) -> None:
+        """Forget what was read, but not what was passed over: something else may stand there now."""
+        self._pass_over(self.unread, self._head[: self.unread], b"")
+
     @classmethod
     def from_its_end(cls, file: LogFile) -> GrowingLog:
         """A log of which only what comes is read."""
@@ -105,6 +109,14 @@ class GrowingLog:
         utf16 = _UTF16.get(stream.read(2))
         stream.seek(self.offset)
         return _in_utf8(stream.read(_CHUNK), utf16)
+
+    def above(self, stream: FileIO, size: int) -> bytes:
+        """The last bytes before what is read next, at most so many, in UTF-8."""
+        stream.seek(0)
+        utf16 = _UTF16.get(stream.read(2))
+        start = max(0, self.offset - size)
+        stream.seek(start)
+        return _in_utf8(stream.read(self.offset - start), utf16)
 
     def lines_passed_over(self, stream: FileIO) -> int:
         """The ends of lines in what was passed over."""

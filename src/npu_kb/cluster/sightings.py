@@ -15,7 +15,7 @@ from npu_kb.intake.clean import decode
 from npu_kb.intake.logtext import MAX_LINE
 
 _LOWER = bytes(range(256)).lower()
-_ENDS = 16_000
+ENDS = 16_000
 """Bytes kept of a log's start and end."""
 _FIRST = 5
 """A needle's first lines are kept, then its 8th, 16th, 32nd..."""
@@ -58,7 +58,8 @@ class Seen(NamedTuple):
 class Sightings:
     """The needles seen in a log so far."""
 
-    def __init__(self, source: str, offset: int = 0, lines: int = 0) -> None:
+    def __init__(self, source: str, offset: int = 0, lines: int = 0, above: bytes = b"") -> None:
+        """`above` are the last bytes before what is read next."""
         self.source = source
         self.offset, self.lines = offset, lines
         """Bytes and lines before what is read next."""
@@ -72,18 +73,23 @@ class Sightings:
         self.trouble = ""
         """Why the log was not read to its end."""
         self.clues = ClueReader(source)
-        self.head = self.tail = b""
+        self.head, self.tail = b"", above
         self._clue_lines = 0
 
     def read(self, chunk: bytes, probe: Probe) -> None:
-        """Look at the next whole lines of the log."""
+        """Look at the next bytes of the log, and once more at the last ones before them: a needle may span both."""
+        self._begin(chunk)
+        known = len(self.tail)
+        self.offset -= known
+        self.lines -= self.tail.count(b"\n")
+        chunk = self.tail + chunk
         number, counted, end = self.lines + 1, 0, -1
         line = _Line(chunk, 0, 0, 0)
         last: dict[int, _Line] = {}
         needles_of, always = probe.needles_of, probe.window == (None, None)
         for anchor, behind in probe.engine.hits(chunk):
             if anchor < len(LEVELS):
-                self.errors += 1
+                self.errors += behind > known
             if not (needles := needles_of[anchor]):
                 continue
             if behind > end:
@@ -103,11 +109,16 @@ class Sightings:
                     continue
                 if not found or (needle in last and last[needle].start == found.start):
                     continue
-                if always or _is_within(found.time, probe.window):
+                spans_lines = found is not line or begin + len(literal) > size
+                if line.start < known and begin + len(literal) <= line.squeezed_place(known):
+                    self._complete(needle, found, line, spans_lines, probe)
+                elif always or _is_within(found.time, probe.window):
                     last[needle] = found
-                    self._count(needle, found, line, found is not line or begin + len(literal) > size, probe)
+                    self._count(needle, found, line, spans_lines, probe)
         self.last.update({needle: (line.number, line.time) for needle, line in last.items()})
-        self._pass(chunk, number - 1 + chunk.count(b"\n", counted))
+        self.lines = number - 1 + chunk.count(b"\n", counted)
+        self.offset += len(chunk)
+        self.tail = chunk[-ENDS:]
 
     def _count(self, needle: int, line: _Line, last: _Line, spans_lines: bool, probe: Probe) -> None:
         """Count a needle that starts in `line`, and of which an anchor stands in `last`."""
@@ -115,24 +126,36 @@ class Sightings:
         if count <= _FIRST or count & (count - 1) == 0:
             text = line.chunk[line.start : last.end_below(_MOST_LINES - 1 if spans_lines else 1)]
             self.kept.setdefault(needle, []).append(Seen(line.number, self.offset + line.start, text, line.time))
-            is_sign = needle in probe.needles.signs
-            if count <= _FIRST and (is_sign or needle in probe.anchors.in_company) and len(self.near) < _MOST_NEAR:
-                for number, start, text in line.around(OUTPUT if is_sign else NEAR):
-                    self.near[number] = Seen(number, self.offset + start, text, line.time)
+            self._keep_near(needle, line, probe)
         if needle in probe.needles.more and not line.clues_read and self._clue_lines < _MOST_CLUE_LINES:
             line.clues_read = True
             self._clue_lines += 1
             self.clues.read(decode(line.chunk[line.start : line.end]), line.number, line.time)
 
-    def _pass(self, chunk: bytes, lines: int) -> None:
+    def _complete(self, needle: int, line: _Line, last: _Line, spans_lines: bool, probe: Probe) -> None:
+        """Keep what stands below a needle that was counted, now that it has come."""
+        kept = self.kept.get(needle)
+        if kept and kept[-1].line == line.number:
+            text = line.chunk[line.start : last.end_below(_MOST_LINES - 1 if spans_lines else 1)]
+            kept[-1] = kept[-1]._replace(text=max(text, kept[-1].text, key=len))
+            self._keep_near(needle, line, probe)
+
+    def _keep_near(self, needle: int, line: _Line, probe: Probe) -> None:
+        is_sign = needle in probe.needles.signs
+        says_enough = not is_sign and needle not in probe.anchors.in_company
+        if says_enough or self.counts[needle] > _FIRST or len(self.near) >= _MOST_NEAR:
+            return
+        for number, start, text in line.around(OUTPUT if is_sign else NEAR):
+            before = self.near.get(number)
+            if not before or len(before.text) <= len(text):
+                self.near[number] = Seen(number, self.offset + start, text, line.time)
+
+    def _begin(self, chunk: bytes) -> None:
         if self.offset == 0:
-            for number, text in enumerate(chunk[:_ENDS].split(b"\n")[:3], 1):
+            for number, text in enumerate(chunk[:ENDS].split(b"\n")[:3], 1):
                 self.clues.read(decode(text), number, read_time(decode(text)))
-        if len(self.head) < _ENDS:
-            self.head += chunk[: _ENDS - len(self.head)]
-        self.tail = chunk[-_ENDS:]
-        self.lines = lines
-        self.offset += len(chunk)
+        if len(self.head) < ENDS:
+            self.head += chunk[: ENDS - len(self.head)]
 
     def extend(self, other: Sightings) -> None:
         """Add what was seen in the part of the log behind this one."""
@@ -230,7 +253,8 @@ class _Line:
         for _ in range(lines):
             end = self.chunk.find(b"\n", end + 1)
             if end < 0:
-                return min(len(self.chunk), self.end + MAX_LINE // 2)
+                end = len(self.chunk) - self.chunk.endswith(b"\n")
+                break
         return min(end, self.end + MAX_LINE // 2)
 
 

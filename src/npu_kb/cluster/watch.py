@@ -15,7 +15,7 @@ from typing import NamedTuple
 from npu_kb.cluster.growing import GrowingLog, opened
 from npu_kb.cluster.observation import Observation
 from npu_kb.cluster.scan import Scanner, plan_for
-from npu_kb.cluster.sightings import Sightings
+from npu_kb.cluster.sightings import ENDS, Sightings
 from npu_kb.diagnosis.model import CLAIMS
 from npu_kb.errors import NpuKbError
 from npu_kb.intake.tree import Globs, LogFile, log_files
@@ -131,11 +131,16 @@ class Watch:
             if file.size < log.offset or not log.is_the_same(stream):
                 log.begin_anew()
                 self._remembered.pop(file.identity, None)
+            elif file.size == log.looked_at and file.changed != log.changed:
+                log.read_again()
+                self._remembered.pop(file.identity, None)
             log.looked_at, log.changed = file.size, file.changed
-            nothing = Sightings(file.name, log.offset, log.lines), log.offset
-            seen, since = self._remembered.pop(file.identity, nothing)
+            if file.identity not in self._remembered:
+                above = log.above(stream, ENDS)  # what is read next may go on with it
+                self._remembered[file.identity] = Sightings(file.name, log.offset, log.lines, above), log.offset
+            seen, since = self._remembered.pop(file.identity)
             seen.source = file.name
-            before, stop = _lines_kept(seen), log.offset + _AT_ONCE
+            before, stop = _size_kept(seen), log.offset + _AT_ONCE
             for chunk in log.chunks(stream):
                 seen.read(chunk, self._scanner.probe)
                 if log.offset >= stop:
@@ -144,13 +149,13 @@ class Watch:
             log.lines = seen.lines
             if seen.counts and log.offset - since <= _MEMORY:
                 self._remember(file.identity, seen, since)
-            if _lines_kept(seen) > before:
+            if _size_kept(seen) > before:
                 yield from self._new_faults(seen, stream, log)
             if is_ended and (rest := log.rest(stream)):
                 log.is_ended = True
                 whole = copy.deepcopy(seen)  # it may go on, and is read again then
                 whole.read(rest, self._scanner.probe)
-                if _lines_kept(whole) > _lines_kept(seen):
+                if _size_kept(whole) > _size_kept(seen):
                     yield from self._new_faults(whole, stream, log)
 
     def _remember(self, identity: _Identity, seen: Sightings, since: int) -> None:
@@ -178,6 +183,7 @@ def _may_grow(path: str) -> bool:
     return stat.S_ISREG(mode) or stat.S_ISDIR(mode)
 
 
-def _lines_kept(seen: Sightings) -> int:
-    """How many lines a judgement rests on: while it is the same, so is the judgement."""
-    return sum(map(len, seen.kept.values()))
+def _size_kept(seen: Sightings) -> int:
+    """Bytes that a judgement rests on: while they are the same, so is the judgement."""
+    kept = [line for lines in (*seen.kept.values(), seen.near.values()) for line in lines]
+    return sum(len(line.text) + 1 for line in kept)
