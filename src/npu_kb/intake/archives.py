@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
 from npu_kb.intake.pipes import is_pipe, told_if_it_waits
 from npu_kb.intake.tree import LogFile, Skipped, log_files, why_not
-from npu_kb.intake.unpack import PIECE, Budget, Stretch, Unreadable, damaged, metered, unpacked
+from npu_kb.intake.unpack import PIECE, AsFarAsGood, Budget, Stretch, Unreadable, damaged, metered, unpacked
 
 if TYPE_CHECKING:
     from tarfile import TarInfo
@@ -160,9 +160,20 @@ def kind_of(head: bytes) -> str:
 
 
 def _tar(name: str, stream: io.BufferedReader, budget: Budget, depth: int) -> Iterator[Log | Skipped]:
+    packed = AsFarAsGood(stream)
+    try:
+        yield from _tar_members(name, packed, budget, depth)
+    except Exception:
+        if not packed.trouble:
+            raise
+    if packed.trouble:
+        raise packed.why_short()
+
+
+def _tar_members(name: str, packed: AsFarAsGood, budget: Budget, depth: int) -> Iterator[Log | Skipped]:
     import tarfile
 
-    with tarfile.open(fileobj=stream, mode="r|", tarinfo=_bounded_header()) as archive:
+    with tarfile.open(fileobj=cast(IO[bytes], packed), mode="r|", tarinfo=_bounded_header()) as archive:
         for number, member in enumerate(archive):
             cast(Any, archive).members.clear()  # tarfile would remember them all
             if number >= _MOST_MEMBERS:
@@ -172,7 +183,7 @@ def _tar(name: str, stream: io.BufferedReader, budget: Budget, depth: int) -> It
             if member.issparse():
                 yield Skipped(inner, "sparse")
             elif member.isfile():  # read past tarfile, which drops what stands before a cut
-                content = cast(IO[bytes], Stretch(cast(Any, archive).fileobj, member.size))
+                content = cast(IO[bytes], Stretch(cast(Any, archive).fileobj, member.size, packed.why_short))
                 yield from _logs(inner, metered("tar", content, budget), budget, depth + 1)
             elif not member.isdir():
                 yield Skipped(inner, "link" if member.issym() or member.islnk() else "special file")

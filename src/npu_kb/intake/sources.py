@@ -102,7 +102,7 @@ def _read_members(name: str, stream: BufferedReader, interest: Interest, warn: C
     """The lines of all logs in an archive, as far as they are not too many; OSError if there are none at all."""
     from npu_kb.intake.archives import logs_of
     from npu_kb.intake.tree import Skipped
-    from npu_kb.intake.unpack import Unreadable
+    from npu_kb.intake.unpack import AsFarAsGood, Unreadable
 
     lines: list[Line] = []
     reasons: list[str] = []
@@ -129,29 +129,6 @@ def _read_members(name: str, stream: BufferedReader, interest: Interest, warn: C
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         warn(f"{names[0]}{more}: not read, or not to its end: {reason}")
     return lines
-
-
-class AsFarAsGood:
-    """A stream that ends where it cannot be read on: a log that was cut off while it was packed still tells much."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = cast(BufferedReader, stream)
-        self.trouble = ""
-        """Why it could not be read to its end."""
-
-    def read(self, size: int = -1, /) -> bytes:
-        """As of the stream, and nothing once that failed."""
-        parts: list[bytes] = []
-        left = size
-        try:
-            while left > 0 and not self.trouble and (part := self._stream.read1(left)):
-                parts.append(part)
-                left -= len(part)
-        except OSError as error:
-            from npu_kb.intake.tree import why_not
-
-            self.trouble = why_not(error)
-        return b"".join(parts)
 
 
 def files_in(folder: str) -> list[str]:
