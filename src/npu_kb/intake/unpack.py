@@ -39,7 +39,7 @@ class Budget:
         """Count bytes that came out; Unreadable if they are too many."""
         self.left -= count
         if self.left < 0:
-            raise Unreadable(f"unpacks to more than {_MOST_RATIO} times its size")
+            raise Unreadable(f"unpacks to more than {_MOST_RATIO} times its size and {_FREE_BYTES // 1_000_000} MB")
 
 
 class _Metered(io.RawIOBase):
