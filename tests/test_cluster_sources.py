@@ -273,6 +273,15 @@ def test_a_zip_behind_something_else_is_read_like_any(tmp_path: Path, before: by
     assert contents(tmp_path) == {"logs.run!rank0/a.log": LINE.decode()}
 
 
+@pytest.mark.parametrize("command", ["why", "scan"])
+def test_a_zip_behind_something_else_is_read_from_a_pipe_and_up_to_its_cut(command: str) -> None:
+    packed = b"#!/bin/sh\nexec unzip $0\n" + zip_of({"a.log": LINE, "b.log": os.urandom(9_000)})
+    for data in (packed, packed[:-5_000]):
+        piped = subprocess.run([sys.executable, "-m", "npu_kb", command, "-"], input=data, capture_output=True)
+        assert piped.returncode == 0 and b"-!a.log" in piped.stdout
+        assert (b"zip cut off" in piped.stderr) == (data != packed)
+
+
 def test_a_log_that_speaks_of_the_end_of_a_zip_is_a_log(tmp_path: Path) -> None:
     (tmp_path / "a.log").write_bytes(LINE + b"bad record PK\x05\x06 in job.zip, at the very end of the file\n")
     assert set(contents(tmp_path)) == {"a.log"}

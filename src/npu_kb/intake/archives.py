@@ -26,6 +26,7 @@ _MOST_MEMBERS = 1_000_000
 _NESTED_ZIP = 64_000_000
 """Bytes up to which a zip inside an archive is read: it has to be held in memory."""
 _DEEPEST = 2
+_ZIP_MEMBER = b"PK\x03\x04"
 _ZIP_END, _ZIP_END_SIZE = b"PK\x05\x06", 22
 _LONGEST_ZIP_END = _ZIP_END_SIZE + 65_535
 """Bytes, with a comment behind it."""
@@ -134,8 +135,17 @@ def _unpacked_logs(
 
 
 def kind_of_stream(stream: io.BufferedReader) -> str:
-    """As `kind_of`; a file that ends as a zip is one, whatever stands before its first member."""
-    return kind_of(stream.peek(HEAD)) or ("zip" if stream.seekable() and _ends_as_zip(stream) else "")
+    """As `kind_of`; what ends as a zip, or soon holds the first member of one, is a zip that stands behind something."""
+    head = stream.peek(HEAD)
+    return kind_of(head) or ("zip" if _holds_a_zip(head) or (stream.seekable() and _ends_as_zip(stream)) else "")
+
+
+def _holds_a_zip(head: bytes) -> bool:
+    if _ZIP_MEMBER not in head:
+        return False
+    from npu_kb.intake.cutzip import FIRST_MEMBER
+
+    return bool(FIRST_MEMBER.search(head))
 
 
 def _ends_as_zip(stream: io.BufferedReader) -> bool:
@@ -152,7 +162,7 @@ def kind_of(head: bytes) -> str:
     """What a file or stream that begins so holds: tar, zip, gzip, bzip2, xz, zstd or a record of ours; empty: a log."""
     if head[257:262] == b"ustar":
         return "tar"
-    if head.startswith(b"PK\x03\x04"):
+    if head.startswith(_ZIP_MEMBER):
         return "zip"
     if head.lstrip(b"{ \n").startswith(b'"schema": "npu-kb/'):
         return _RECORD
