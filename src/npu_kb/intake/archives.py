@@ -135,7 +135,7 @@ def _unpacked_logs(
 
 
 def kind_of_stream(stream: io.BufferedReader) -> str:
-    """As `kind_of`; what ends as a zip, or soon holds the first member of one, is a zip that stands behind something."""
+    """As `kind_of`; a zip may stand behind something, where it shows by its first member or its end."""
     head = stream.peek(HEAD)
     return kind_of(head) or ("zip" if _holds_a_zip(head) or (stream.seekable() and _ends_as_zip(stream)) else "")
 
