@@ -221,6 +221,26 @@ def test_a_scan_of_which_rows_were_lost_is_named(run: Run, tmp_path: Path) -> No
     assert "a.jsonl:3: lacks rows, it had 3; of its rows 2 are used" in run("merge", str(path))[2]
 
 
+def test_a_scan_without_its_head_of_which_rows_were_lost_is_named(run: Run, tmp_path: Path) -> None:
+    lines = list(to_json_lines([SourceSummary("a.log", 1, 1, None, None, 0, "")] * 3, "n1", 1e9))
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(lines[1:3] + lines[4:]))
+    assert "a.jsonl:2: lacks rows, it had 3; of its rows 2 are used" in run("merge", str(path))[2]
+    path.write_text("".join(lines[1:]))
+    assert run("merge", str(path))[::2] == (1, "")
+
+
+@pytest.mark.parametrize("behind", ["junk\nmore\n", '{"kind":"end","rows":1}\n', "\0" * 80, "\n" * 80 + "x"])
+def test_what_stands_behind_the_end_of_a_scan_is_named_so(behind: str, run: Run, tmp_path: Path) -> None:
+    whole = "".join(to_json_lines([SourceSummary("a.log", 1, 1, None, None, 0, "")], "n1", 1e9))
+    path = tmp_path / "a.jsonl"
+    path.write_text(whole + behind)
+    err = run("merge", str(path))[2]
+    assert ": something stands behind its end; " in err and "more of its lines" not in err and err.count("\n") == 1
+    path.write_text(whole + "\n \n" * 80)
+    assert run("merge", str(path))[::2] == (1, "")
+
+
 def test_a_scan_of_a_release_that_wrote_no_end_is_whole(run: Run, tmp_path: Path) -> None:
     lines = list(to_json_lines([SourceSummary("a.log", 1, 1, None, None, 0, "")], "n1", 1e9))
     header = {name: value for name, value in json.loads(lines[0]).items() if name != "has_end"}

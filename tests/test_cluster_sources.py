@@ -22,8 +22,8 @@ from hypothesis import strategies as st
 from npu_kb.cluster.observation import to_json_lines
 from npu_kb.intake import pipes, unpack
 from npu_kb.intake.archives import Log, logs_in
-from npu_kb.intake.sources import AsFarAsGood
 from npu_kb.intake.tree import Globs, LogFile, Skipped, log_files, why_not
+from npu_kb.intake.unpack import AsFarAsGood
 
 Run = Callable[..., tuple[int, str, str]]
 LINE = b"ImportError: libhccl.so: cannot open shared object file\n"
@@ -194,6 +194,17 @@ def test_all_that_stands_before_a_cut_is_read(tmp_path: Path, pack: Callable[[by
     assert whole.trouble.endswith(" cut off")
 
 
+@pytest.mark.parametrize("size", [300, 200_000, 1_000_001])
+def test_a_packed_tar_is_read_up_to_its_cut(tmp_path: Path, size: int) -> None:
+    text = b"".join(b"%s\n" % os.urandom(30).hex().encode() for _ in range(size // 61)) + LINE
+    whole = tar_of({"a.log": text + os.urandom(100_000)})
+    end = whole.index(LINE) + len(LINE)
+    path = tmp_path / "job.tar.gz"
+    path.write_bytes(gzip.compress(whole[:end]) + gzip.compress(whole[end:])[:8])
+    logs = {log.name: read_as_far(log) for log in logs_in(LogFile(str(path), "job.tar.gz", 0))}
+    assert logs == {"job.tar.gz!a.log": text.decode(), "job.tar.gz": "<gzip cut off>"}
+
+
 class Pipe(io.RawIOBase):
     """A target that cannot be gone back in, so that sizes stand behind the members."""
 
@@ -260,6 +271,15 @@ def test_a_zip_behind_something_else_is_read_like_any(tmp_path: Path, before: by
         archive.comment = comment
     (tmp_path / "logs.run").write_bytes(before + target.getvalue())
     assert contents(tmp_path) == {"logs.run!rank0/a.log": LINE.decode()}
+
+
+@pytest.mark.parametrize("command", ["why", "scan"])
+def test_a_zip_behind_something_else_is_read_from_a_pipe_and_up_to_its_cut(command: str) -> None:
+    packed = b"#!/bin/sh\nexec unzip $0\n" + zip_of({"a.log": LINE, "b.log": os.urandom(9_000)})
+    for data in (packed, packed[:-5_000]):
+        piped = subprocess.run([sys.executable, "-m", "npu_kb", command, "-"], input=data, capture_output=True)
+        assert piped.returncode == 0 and b"-!a.log" in piped.stdout
+        assert (b"zip cut off" in piped.stderr) == (data != packed)
 
 
 def test_a_log_that_speaks_of_the_end_of_a_zip_is_a_log(tmp_path: Path) -> None:

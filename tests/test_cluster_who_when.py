@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import calendar
 import json
 import re
 import time
@@ -68,6 +69,20 @@ def test_times_of_every_format(line: str, moment: str) -> None:
 def test_a_line_without_a_time_has_none(line: str) -> None:
     assert read_time(line, NOW) is None
     assert read_stamp(line) == {}
+
+
+def test_29_february_without_a_year_is_of_the_last_leap_year() -> None:
+    assert read_time("Feb 29 10:00:00 n1 kernel: x", NOW) == read_time("2024-02-29 10:00:00")
+    assert read_time("02-29 10:00:00 x", calendar.timegm((2028, 2, 29, 11, 0, 0))) == read_time("2028-02-29 10:00:00")
+    assert read_time("02-29 10:00:00 x", calendar.timegm((2098, 2, 1, 0, 0, 0))) == read_time("2096-02-29 10:00:00")
+
+
+@pytest.mark.parametrize("zone", ["+99:99", "-1500", "+14:30", "+08:60"])
+def test_no_zone_is_further_than_fourteen_hours(zone: str) -> None:
+    line = f"2026-11-29T10:00:00{zone} x"
+    assert read_time(line) == read_time("2026-11-29 10:00:00")
+    assert read_stamp(line)["zone"] == "none"
+    assert read_stamp("2026-11-29T10:00:00+1400 x")["zone"] == str(14 * 3_600)
 
 
 @given(st.text(max_size=400))

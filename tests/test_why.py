@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from npu_kb import Knowledge
+from npu_kb.diagnosis.scan import LiteralInterest
 from npu_kb.render.text import width_of
 
 Run = Callable[..., tuple[int, str, str]]
@@ -318,6 +319,22 @@ def test_a_single_line_of_100_mb_is_answered_in_bounded_memory(tmp_path: Path, s
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["matches"][0]["id"] == ANSWER
     assert int(done.stderr.split()[-1]) < 250_000
+
+
+def test_many_empty_lines_are_passed_over(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bomb of them unpacks to hundreds of megabytes."""
+    looked_at: list[int] = []
+    lines_of_interest = LiteralInterest.lines
+
+    def lines(self: LiteralInterest, chunk: list[bytes]) -> list[int]:
+        looked_at.append(len(chunk))
+        return lines_of_interest(self, chunk)
+
+    monkeypatch.setattr(LiteralInterest, "lines", lines)
+    line = b"ImportError: libhccl.so: cannot open shared object file"
+    log = b"start\n" + b"\n" * 2_000_000 + b"\r\n" * 1_000_000 + line + b"\n" * 1_000_000 + line
+    status, out, _ = run("why", "-", stdin=log)
+    assert status == 0 and "line 3000002: ImportError" in out and sum(looked_at) == 3
 
 
 def test_a_large_log_keeps_the_numbers_of_its_lines(run: Run, tmp_path: Path) -> None:

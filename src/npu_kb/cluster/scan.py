@@ -23,8 +23,9 @@ from npu_kb.cluster.sightings import Probe, Sightings, Window
 from npu_kb.errors import NpuKbError
 from npu_kb.intake.archives import Log, logs_in
 from npu_kb.intake.clean import decode
-from npu_kb.intake.sources import AsFarAsGood, is_binary, utf8_chunks
+from npu_kb.intake.sources import is_binary, utf8_chunks
 from npu_kb.intake.tree import Globs, LogFile, Skipped, log_files, why_not
+from npu_kb.intake.unpack import AsFarAsGood
 from npu_kb.knowledge.base import Knowledge
 
 _WORTH_A_PROCESS = 64_000_000

@@ -21,9 +21,8 @@ _LONGEST_LINE = 1 << 20
 """Bytes; no row is as long."""
 _HEADER = b'{"schema"'
 """Stands in no text of a row, where quotes are escaped."""
-_CUT_OFF = -1
-_END, _LONGEST_END = re.compile(rb'\{"kind":"end","rows":(\d{1,12})\}\s*\Z'), 64
-"""The line behind the rows of a scan."""
+_END = re.compile(rb'\{"kind":"end","rows":(\d{1,12})\}')
+"""The line behind the rows of a scan, which tells how many they are."""
 _LONGEST_REASON = 200
 _TOO_LATE = 1e11
 _BLANK = b" \t\r\n\xef\xbb\xbf"
@@ -56,9 +55,9 @@ class _Scan(NamedTuple):
     """Number of its first row's line."""
     start: int
     end: int
-    """Bytes of the file before the first row, and up to the end of the last."""
-    rows: int | None
-    """How many its end says that there are; _CUT_OFF if it has no end, None if it is of a release that wrote none."""
+    """Bytes of the file before the first row, and up to the next scan."""
+    has_end: bool
+    """Whether its header says that it has an end."""
 
 
 class Scans:
@@ -99,24 +98,34 @@ class Scans:
         try:
             with self._opened(name) as stream:
                 headers = [(0, 0, 0, {"schema": SCHEMA}), *_headers(stream)]
-                ends = [_end(stream, end) for end in (*(start for _, start, _, _ in headers[1:]), stream.tell())]
+                ends = [*(start for _, start, _, _ in headers[1:]), stream.tell()]
         except OSError as error:
             return self._leave_out(name, 0, f"cannot be read: {error.strerror}")
-        if ends == [(0, _CUT_OFF)]:
+        if ends == [0]:
             return self._leave_out(name, 0, "is empty")
-        for (line, _, start, header), (end, rows) in zip(headers, ends, strict=True):
+        for (line, _, start, header), end in zip(headers, ends, strict=True):
             has_end = header.get("has_end") is True
             if header["schema"] != SCHEMA:
                 self._leave_out(name, line, f"is of schema {header['schema']!r}, not {SCHEMA}")
             elif has_end or start < end:
-                yield _Scan(*_host_and_time(header), name, line + 1, start, end, rows if has_end else None)
+                yield _Scan(*_host_and_time(header), name, line + 1, start, end, has_end)
 
     def _rows_of(self, scan: _Scan) -> Iterator[Row]:
-        number, lines, used = scan.line, 0, 0
+        last, lines, used = scan.line, 0, 0
+        told: int | None = None
         try:
             with self._opened(scan.file) as stream:
                 for number, _, line in _lines(stream, scan.line, scan.start, scan.end):
-                    if not line.strip(_BLANK) or (scan.rows == _CUT_OFF and not line.endswith(b"\n")):
+                    if not (text := line.strip(_BLANK)):
+                        continue
+                    if told is not None:
+                        self._leave_out(scan.file, number, "something stands behind its end")
+                        break
+                    if end := _END.fullmatch(text):
+                        told = int(end[1])
+                        continue
+                    last = number
+                    if scan.has_end and not line.endswith(b"\n"):
                         continue
                     lines += 1
                     try:
@@ -128,9 +137,9 @@ class Scans:
                     yield row._replace(source=sys.intern(f"{scan.host}:{row.source}" if scan.host else row.source))
         except OSError as error:
             self._leave_out(scan.file, 0, f"cannot be read: {error.strerror}")
-        if scan.rows not in (None, lines):
-            fault = "is cut off" if scan.rows == _CUT_OFF else f"lacks rows, it had {scan.rows}"
-            self._leave_out(scan.file, number, f"{fault}; of its rows {used} are used")
+        if told != lines and (scan.has_end or told is not None):
+            fault = "is cut off" if told is None else f"lacks rows, it had {told}"
+            self._leave_out(scan.file, last, f"{fault}; of its rows {used} are used")
 
     @contextmanager
     def _opened(self, name: str) -> Iterator[BinaryIO]:
@@ -156,13 +165,6 @@ class Scans:
         known = self._left_out.setdefault(file, LeftOut(file, line, 0, why[:_LONGEST_REASON]))
         first = known if known.line <= line else LeftOut(file, line, 0, why[:_LONGEST_REASON])
         self._left_out[file] = first._replace(lines=known.lines + 1)
-
-
-def _end(stream: BinaryIO, end: int) -> tuple[int, int]:
-    """Where the rows end of a scan that goes up to `end`, and how many its last line says that they are."""
-    stream.seek(max(0, end - _LONGEST_END))
-    found = _END.search(stream.read(min(end, _LONGEST_END)))
-    return (end - len(found[0]), int(found[1])) if found else (end, _CUT_OFF)
 
 
 def _lines(stream: BinaryIO, number: int, start: int, end: float) -> Iterator[tuple[int, int, bytes]]:

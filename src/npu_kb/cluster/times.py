@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from calendar import timegm
+from calendar import isleap, timegm
 from functools import cache
 
 _SEARCHED = 300
@@ -13,7 +13,7 @@ _DAY = 86_400.0
 _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 _CLOCK = r"(?P<h{n}>[01]\d|2[0-3]):(?P<mi{n}>[0-5]\d):(?P<s{n}>[0-5]\d|60)"
 _FRACTION = r"(?:[.,](?P<f{n}>\d{{1,9}})(?:\.(?P<u{n}>\d{{1,3}}))?)?"
-_ZONE = r"(?: ?(?P<z{n}>Z|[+-]\d\d:?\d\d)(?![\d:]))?"
+_ZONE = r"(?: ?(?P<z{n}>Z|[+-](?:0\d|1[0-3]):?[0-5]\d|[+-]14:?00)(?![\d:]))?"
 _FORMS = [
     # plog, ISO, Python logging, Kubernetes, journald; 2026/11/29 of MindCluster's components
     r"(?P<y{n}>20\d\d)[-/](?P<mo{n}>0[1-9]|1[0-2])[-/](?P<d{n}>0[1-9]|[12]\d|3[01])[-T ]" + _CLOCK + _FRACTION + _ZONE,
@@ -45,7 +45,7 @@ def read_time(text: str, now: float | None = None) -> Moment | None:
     """The first time stamp in a line; None if there is none, or only the time since the host's start.
 
     A stamp without a zone is read as UTC. One without a year is taken to be of the last twelve months before `now`
-    (UTC seconds; default: this moment), with a day's grace for clocks that differ.
+    (UTC seconds; default: this moment), with a day's grace for clocks that differ; 29 February is of a leap year.
     """
     found = _regex().search(text[:_SEARCHED])
     if not found:
@@ -67,8 +67,9 @@ def _seconds(year: str | None, month: int, day: int, clock: tuple[int, int, int]
     if year:
         return timegm((int(year), month, day, *clock))
     this_year = time.gmtime(now).tm_year
-    seconds = timegm((this_year, month, day, *clock))
-    return seconds if seconds <= now + _DAY else timegm((this_year - 1, month, day, *clock))
+    years = [year for year in range(this_year, this_year - 9, -1) if (month, day) != (2, 29) or isleap(year)]
+    moments = (timegm((year, month, day, *clock)) for year in years)
+    return next(seconds for seconds in moments if seconds <= now + _DAY)
 
 
 def zone_seconds(zone: str) -> int:

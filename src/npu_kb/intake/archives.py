@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
 from npu_kb.intake.pipes import is_pipe, told_if_it_waits
 from npu_kb.intake.tree import LogFile, Skipped, log_files, why_not
-from npu_kb.intake.unpack import PIECE, Budget, Stretch, Unreadable, damaged, metered, unpacked
+from npu_kb.intake.unpack import PIECE, AsFarAsGood, Budget, Stretch, Unreadable, damaged, metered, unpacked
 
 if TYPE_CHECKING:
     from tarfile import TarInfo
@@ -26,6 +26,7 @@ _MOST_MEMBERS = 1_000_000
 _NESTED_ZIP = 64_000_000
 """Bytes up to which a zip inside an archive is read: it has to be held in memory."""
 _DEEPEST = 2
+_ZIP_MEMBER = b"PK\x03\x04"
 _ZIP_END, _ZIP_END_SIZE = b"PK\x05\x06", 22
 _LONGEST_ZIP_END = _ZIP_END_SIZE + 65_535
 """Bytes, with a comment behind it."""
@@ -134,8 +135,17 @@ def _unpacked_logs(
 
 
 def kind_of_stream(stream: io.BufferedReader) -> str:
-    """As `kind_of`; a file that ends as a zip is one, whatever stands before its first member."""
-    return kind_of(stream.peek(HEAD)) or ("zip" if stream.seekable() and _ends_as_zip(stream) else "")
+    """As `kind_of`; a zip may stand behind something, where it shows by its first member or its end."""
+    head = stream.peek(HEAD)
+    return kind_of(head) or ("zip" if _holds_a_zip(head) or (stream.seekable() and _ends_as_zip(stream)) else "")
+
+
+def _holds_a_zip(head: bytes) -> bool:
+    if _ZIP_MEMBER not in head:
+        return False
+    from npu_kb.intake.cutzip import FIRST_MEMBER
+
+    return bool(FIRST_MEMBER.search(head))
 
 
 def _ends_as_zip(stream: io.BufferedReader) -> bool:
@@ -152,7 +162,7 @@ def kind_of(head: bytes) -> str:
     """What a file or stream that begins so holds: tar, zip, gzip, bzip2, xz, zstd or a record of ours; empty: a log."""
     if head[257:262] == b"ustar":
         return "tar"
-    if head.startswith(b"PK\x03\x04"):
+    if head.startswith(_ZIP_MEMBER):
         return "zip"
     if head.lstrip(b"{ \n").startswith(b'"schema": "npu-kb/'):
         return _RECORD
@@ -160,9 +170,20 @@ def kind_of(head: bytes) -> str:
 
 
 def _tar(name: str, stream: io.BufferedReader, budget: Budget, depth: int) -> Iterator[Log | Skipped]:
+    packed = AsFarAsGood(stream)
+    try:
+        yield from _tar_members(name, packed, budget, depth)
+    except Exception:
+        if not packed.trouble:
+            raise
+    if packed.trouble:
+        raise packed.why_short()
+
+
+def _tar_members(name: str, packed: AsFarAsGood, budget: Budget, depth: int) -> Iterator[Log | Skipped]:
     import tarfile
 
-    with tarfile.open(fileobj=stream, mode="r|", tarinfo=_bounded_header()) as archive:
+    with tarfile.open(fileobj=cast(IO[bytes], packed), mode="r|", tarinfo=_bounded_header()) as archive:
         for number, member in enumerate(archive):
             cast(Any, archive).members.clear()  # tarfile would remember them all
             if number >= _MOST_MEMBERS:
@@ -172,7 +193,7 @@ def _tar(name: str, stream: io.BufferedReader, budget: Budget, depth: int) -> It
             if member.issparse():
                 yield Skipped(inner, "sparse")
             elif member.isfile():  # read past tarfile, which drops what stands before a cut
-                content = cast(IO[bytes], Stretch(cast(Any, archive).fileobj, member.size))
+                content = cast(IO[bytes], Stretch(cast(Any, archive).fileobj, member.size, packed.why_short))
                 yield from _logs(inner, metered("tar", content, budget), budget, depth + 1)
             elif not member.isdir():
                 yield Skipped(inner, "link" if member.issym() or member.islnk() else "special file")

@@ -14,6 +14,8 @@ from npu_kb.intake.unpack import PIECE, Stretch
 _HEADER = struct.Struct("<4s2x2H8xL4x2H")
 """Of a member: flags, method, packed size, lengths of its name and of further fields."""
 _MEMBER, _DIRECTORY = b"PK\x03\x04", b"PK\x01\x02"
+FIRST_MEMBER = re.compile(rb"PK\x03\x04[\n-?]\0..[\0\x08]\0", re.DOTALL)
+"""The header of a member that is stored or deflated; no text of a log is like it."""
 _NEXT = re.compile(rb"PK(?:\x03\x04|\x01\x02)")
 _LONGEST_DESCRIPTOR = 24
 """Bytes behind a member that was packed before its size was known."""
@@ -34,11 +36,13 @@ class Member(NamedTuple):
 
 
 def members(stream: IO[bytes]) -> Iterator[Member]:
-    """The members of a seekable zip from its start; EOFError where it is cut off.
+    """The members of a seekable zip, which may stand behind something; EOFError where it is cut off.
 
     It returns where something else than a member or the directory follows.
     """
     stream.seek(0)
+    first = FIRST_MEMBER.search(stream.read(PIECE))
+    stream.seek(first.start() if first else 0)
     while (header := stream.read(_HEADER.size))[:4] == _MEMBER:
         yield _member(header, stream)
         behind = stream.read(_LONGEST_DESCRIPTOR + 4)

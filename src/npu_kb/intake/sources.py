@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from io import BufferedReader
@@ -18,6 +19,8 @@ _CHUNK = 1 << 19
 _OVERLAP = 2_000
 _CONTEXT = 12
 """Lines kept before and after a line of interest."""
+_LINE = re.compile(rb"[^\r\n][^\n]*")
+"""That is not empty: a bomb may hold a hundred million that are."""
 _KEPT_BYTES = 4_000_000
 _KEPT_OF_ARCHIVE = 64_000_000
 """Characters, after which an archive is read no further."""
@@ -112,7 +115,7 @@ def _read_members(name: str, stream: BufferedReader, interest: Interest, warn: C
     """The lines of all logs in an archive, as far as they are not too many; OSError if there are none at all."""
     from npu_kb.intake.archives import logs_of
     from npu_kb.intake.tree import Skipped
-    from npu_kb.intake.unpack import Unreadable
+    from npu_kb.intake.unpack import AsFarAsGood, Unreadable
 
     lines: list[Line] = []
     reasons: list[str] = []
@@ -139,29 +142,6 @@ def _read_members(name: str, stream: BufferedReader, interest: Interest, warn: C
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         warn(f"{names[0]}{more}: not read, or not to its end: {reason}")
     return lines
-
-
-class AsFarAsGood:
-    """A stream that ends where it cannot be read on: a log that was cut off while it was packed still tells much."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = cast(BufferedReader, stream)
-        self.trouble = ""
-        """Why it could not be read to its end."""
-
-    def read(self, size: int = -1, /) -> bytes:
-        """As of the stream, and nothing once that failed."""
-        parts: list[bytes] = []
-        left = size
-        try:
-            while left > 0 and not self.trouble and (part := self._stream.read1(left)):
-                parts.append(part)
-                left -= len(part)
-        except OSError as error:
-            from npu_kb.intake.tree import why_not
-
-            self.trouble = why_not(error)
-        return b"".join(parts)
 
 
 def files_in(folder: str) -> list[str]:
@@ -250,18 +230,22 @@ def _interesting_lines(chunks: Iterator[bytes], source: str, interest: Interest)
             if size < _KEPT_BYTES:
                 size += len(pieces[index])
                 kept += [line._replace(number=numbers[index]) for line in lines_of(pieces[index], source)]
-        number = numbers[-1] + (1 if chunk.endswith(b"\n") else 0) if numbers else number
+        number += chunk.count(b"\n")
     return kept
 
 
 def _pieces(chunk: bytes, first: int) -> tuple[list[bytes], list[int]]:
-    """The chunk's lines, long ones cut into overlapping pieces, with their numbers."""
+    """The chunk's lines but empty ones, long ones cut into overlapping pieces, with their numbers."""
     pieces: list[bytes] = []
     numbers: list[int] = []
-    for offset, line in enumerate(chunk[:-1].split(b"\n") if chunk.endswith(b"\n") else chunk.split(b"\n")):
-        for at in range(0, max(len(line), 1), MAX_LINE - _OVERLAP):
+    number, counted = first, 0
+    for found in _LINE.finditer(chunk):
+        line, start = found[0], found.start()
+        number += chunk.count(b"\n", counted, start)
+        counted = start
+        for at in range(0, len(line), MAX_LINE - _OVERLAP):
             pieces.append(line[at : at + MAX_LINE])
-            numbers.append(first + offset)
+            numbers.append(number)
     return pieces, numbers
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Callable
-from typing import IO, Any, cast
+from typing import IO, Any, BinaryIO, cast
+
+from npu_kb.intake.tree import why_not
 
 _FREE_BYTES = 256_000_000
 _MOST_RATIO = 250
@@ -37,7 +39,7 @@ class Budget:
         """Count bytes that came out; Unreadable if they are too many."""
         self.left -= count
         if self.left < 0:
-            raise Unreadable(f"unpacks to more than {_MOST_RATIO} times its size")
+            raise Unreadable(f"unpacks to more than {_MOST_RATIO} times its size and {_FREE_BYTES // 1_000_000} MB")
 
 
 class _Metered(io.RawIOBase):
@@ -63,11 +65,36 @@ class _Metered(io.RawIOBase):
         return len(data)
 
 
-class Stretch(io.RawIOBase):
-    """The next bytes of a stream; EOFError where it ends before."""
+class AsFarAsGood:
+    """A stream that ends where it cannot be read on: a log that was cut off while it was packed still tells much."""
 
-    def __init__(self, stream: IO[bytes], size: int) -> None:
-        self._stream, self._left = stream, size
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = cast(io.BufferedReader, stream)
+        self.trouble = ""
+        """Why it could not be read to its end."""
+
+    def why_short(self) -> Exception:
+        """What to raise where more was expected of it."""
+        return Unreadable(self.trouble) if self.trouble else EOFError()
+
+    def read(self, size: int = -1, /) -> bytes:
+        """As of the stream, and nothing once that failed."""
+        parts: list[bytes] = []
+        left = size
+        try:
+            while left > 0 and not self.trouble and (part := self._stream.read1(left)):
+                parts.append(part)
+                left -= len(part)
+        except OSError as error:
+            self.trouble = why_not(error)
+        return b"".join(parts)
+
+
+class Stretch(io.RawIOBase):
+    """The next bytes of a stream; where it ends before, EOFError or what `why_short` gives."""
+
+    def __init__(self, stream: IO[bytes], size: int, why_short: Callable[[], Exception] = EOFError) -> None:
+        self._stream, self._left, self._why_short = stream, size, why_short
 
     def readable(self) -> bool:
         return True
@@ -75,7 +102,7 @@ class Stretch(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         data = self._stream.read(min(len(buffer), self._left))
         if self._left and not data:
-            raise EOFError
+            raise self._why_short()
         self._left -= len(data)
         buffer[: len(data)] = data
         return len(data)
