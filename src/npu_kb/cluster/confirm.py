@@ -74,8 +74,8 @@ def _matches(rules: list[Rule], seen: Sightings, probe: Probe, knowledge: Knowle
 
 
 def _texts(seen: Sightings) -> Iterator[str]:
-    """The lines that tell what the log is about: its first ones, and those that were kept."""
-    kept = [*seen.near.values(), *(line for lines in seen.kept.values() for line in lines)]
+    """The lines that tell what the log is about: its first ones, and those that hold needles."""
+    kept = [line for lines in seen.kept.values() for line in lines]
     for text in dict.fromkeys([seen.head, *(line.text for line in sorted(kept))]):
         yield from (line.text for line in lines_of(text, seen.source))
 
