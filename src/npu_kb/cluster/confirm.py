@@ -75,9 +75,10 @@ def _matches(rules: list[Rule], seen: Sightings, probe: Probe, knowledge: Knowle
 
 def _texts(seen: Sightings) -> Iterator[str]:
     """The lines that tell what the log is about: its first ones, and those that hold needles."""
-    kept = [line for lines in seen.kept.values() for line in lines]
-    for text in dict.fromkeys([seen.head, *(line.text for line in sorted(kept))]):
-        yield from (line.text for line in lines_of(text, seen.source))
+    yield from (line.text for line in lines_of(seen.head, ""))
+    samples = sorted({sample[1:3]: sample for kept in seen.kept.values() for sample in kept}.values())
+    for text in dict.fromkeys(line.text for sample in samples for _, line in _apart(sample)):
+        yield from (line.text for line in _plain(text))
 
 
 def _standing(match: Match) -> tuple[int, int]:
@@ -129,7 +130,7 @@ def _with_gaps(lines: list[Seen]) -> Iterator[Line]:
         before = line.line
 
 
-@lru_cache(maxsize=1_000)
+@lru_cache(maxsize=4000)
 def _plain(text: bytes) -> list[Line]:
     return lines_of(text, "")
 

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from npu_kb.cluster.anchors import Anchors, anchors_of
+from npu_kb.cluster.candidates import Candidates
 from npu_kb.cluster.clues import LITERALS, rank_table_clues
 from npu_kb.cluster.confirm import rows_of
 from npu_kb.cluster.engines import engine_of
@@ -97,12 +98,9 @@ class Scanner:
         self.plan = plan
         _, self.knowledge, needles = _known_to(plan)
         engine = engine_of(plan.engine, list(plan.anchors.needles))
-        needles_of = [
-            [(number, needles.all[number].literal, end) for number in numbers for end in needles.all[number].ends_of(a)]
-            for a, numbers in plan.anchors.needles.items()
-        ]
+        candidates = [Candidates(*anchor, needles.all) for anchor in plan.anchors.needles.items()]
         calls = Calls(needles, plan.anchors.passed_over)
-        self.probe = Probe(needles, plan.anchors, engine, needles_of, calls, plan.window)
+        self.probe = Probe(needles, plan.anchors, engine, candidates, calls, plan.window)
 
     def scan(self, batch: Batch) -> list[Row | Sightings]:
         """The rows of the files; of a part of one what was seen in it."""

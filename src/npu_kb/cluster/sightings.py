@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from npu_kb.cluster.anchors import LEVELS, Anchors
+from npu_kb.cluster.candidates import Candidates
 from npu_kb.cluster.clues import ClueReader
 from npu_kb.cluster.engines import Engine
 from npu_kb.cluster.needles import WHITE, Calls, Needles
@@ -38,8 +39,8 @@ class Probe(NamedTuple):
     needles: Needles
     anchors: Anchors
     engine: Engine
-    needles_of: list[list[tuple[int, bytes, int]]]
-    """The needles of each of the engine's anchors: number, literal, and bytes from its start to the anchor's end."""
+    candidates: list[Candidates]
+    """Of each of the engine's anchors."""
     calls: Calls
     window: Window
 
@@ -83,22 +84,23 @@ class Sightings:
         self.offset -= known
         self.lines -= self.tail.count(b"\n")
         chunk = self.tail + chunk
-        number, counted, end = self.lines + 1, 0, -1
+        number, counted, start, end = self.lines + 1, 0, 0, -1
         line = _Line(chunk, 0, 0, 0)
         last: dict[int, _Line] = {}
-        needles_of, always = probe.needles_of, probe.window == (None, None)
+        candidates, always = probe.candidates, probe.window == (None, None)
         for anchor, behind in probe.engine.hits(chunk):
             if anchor < len(LEVELS):
                 self.errors += behind > known
-            if not (needles := needles_of[anchor]):
+            if not (needles := candidates[anchor]):
                 continue
             if behind > end:
                 start, end = _bounds(chunk, behind - 1)
                 number += chunk.count(b"\n", counted, start)
                 counted = start
                 line = _Line(chunk, start, end, number)
-            place, text, size = line.squeezed_place(behind), line.squeezed, line.size
-            for needle, literal, offset in needles:
+                text, size = line.squeezed, line.size
+            place = len(chunk[start:behind].translate(None, WHITE))
+            for needle, literal, offset in needles.at(text, place):
                 begin = place - offset
                 if begin >= 0 and text.startswith(literal, begin):
                     found: _Line | None = line
@@ -109,25 +111,28 @@ class Sightings:
                     continue
                 if not found or (needle in last and last[needle].start == found.start):
                     continue
-                spans_lines = found is not line or begin + len(literal) > size
-                if line.start < known and begin + len(literal) <= line.squeezed_place(known):
-                    self._complete(needle, found, line, spans_lines, probe)
+                if start < known and begin + len(literal) <= line.squeezed_place(known):
+                    self._complete(needle, found, line, found is not line or begin + len(literal) > size, probe)
                 elif always or _is_within(found.time, probe.window):
                     last[needle] = found
-                    self._count(needle, found, line, spans_lines, probe)
+                    count = self.counts[needle] = self.counts.get(needle, 0) + 1
+                    if count <= _FIRST or count & (count - 1) == 0:
+                        self._keep(needle, found, line, found is not line or begin + len(literal) > size, probe)
+                    if needle in probe.needles.more:
+                        self._read_clue(found)
         self.last.update({needle: (line.number, line.time) for needle, line in last.items()})
         self.lines = number - 1 + chunk.count(b"\n", counted)
         self.offset += len(chunk)
         self.tail = chunk[-ENDS:]
 
-    def _count(self, needle: int, line: _Line, last: _Line, spans_lines: bool, probe: Probe) -> None:
-        """Count a needle that starts in `line`, and of which an anchor stands in `last`."""
-        count = self.counts[needle] = self.counts.get(needle, 0) + 1
-        if count <= _FIRST or count & (count - 1) == 0:
-            text = line.chunk[line.start : last.end_below(_MOST_LINES - 1 if spans_lines else 1)]
-            self.kept.setdefault(needle, []).append(Seen(line.number, self.offset + line.start, text, line.time))
-            self._keep_near(needle, line, probe)
-        if needle in probe.needles.more and not line.clues_read and self._clue_lines < _MOST_CLUE_LINES:
+    def _keep(self, needle: int, line: _Line, last: _Line, spans_lines: bool, probe: Probe) -> None:
+        """Keep a sample of a needle that starts in `line`, and of which an anchor stands in `last`."""
+        text = line.chunk[line.start : last.end_below(_MOST_LINES - 1 if spans_lines else 1)]
+        self.kept.setdefault(needle, []).append(Seen(line.number, self.offset + line.start, text, line.time))
+        self._keep_near(needle, line, probe)
+
+    def _read_clue(self, line: _Line) -> None:
+        if not line.clues_read and self._clue_lines < _MOST_CLUE_LINES:
             line.clues_read = True
             self._clue_lines += 1
             self.clues.read(decode(line.chunk[line.start : line.end]), line.number, line.time)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache, cached_property
 
 _ASCEND = (
@@ -50,7 +51,7 @@ class Stack:
 def is_foreign(text: str) -> bool:
     """The text speaks of another vendor's accelerators and nowhere of Ascend."""
     lower = text.lower()
-    return (_says(_FOREIGN, lower) or _says(_FOREIGN_DEVICE, lower)) and not _is_of_ascend(lower)
+    return not _is_of_ascend(lower) and (_says(_FOREIGN, lower) or _says(_FOREIGN_DEVICE, lower))
 
 
 def speaks_of_ascend(text: str) -> bool:
@@ -59,10 +60,22 @@ def speaks_of_ascend(text: str) -> bool:
 
 
 def _is_of_ascend(lower: str) -> bool:
-    if not _says(f"{_ASCEND}|{_NPU}", lower):
-        return False
-    meant = _regex(_IN_PASSING).sub(" ", lower)
-    return _says(_ASCEND, meant) or (_says(_NPU, meant) and not _says(_FOREIGN_DEVICE, meant))
+    names_npu = False
+    for line in _lines_with(f"{_ASCEND}|{_NPU}", lower):
+        meant = _regex(_IN_PASSING).sub(" ", line)
+        if _says(_ASCEND, meant):
+            return True
+        names_npu = names_npu or _says(_NPU, meant)
+    return names_npu and not _says(_FOREIGN_DEVICE, lower)
+
+
+def _lines_with(pattern: str, text: str) -> Iterator[str]:
+    """Each line in which the pattern is found."""
+    end = 0
+    while found := _regex(pattern).search(text, end):
+        start, end = text.rfind("\n", 0, found.start()) + 1, text.find("\n", found.end())
+        end = len(text) if end < 0 else end
+        yield text[start:end]
 
 
 def _says(pattern: str, text: str) -> bool:

@@ -115,9 +115,8 @@ def _versions_of(texts: list[str], index: int, readers: list[tuple[str, str, str
 
 def chip_family(text: str) -> str | None:
     """The family of the first chip that a text names, as entries call it: 910B, 910_93, 310P ..."""
-    if not any(series in text for series in ("310", "910", "950")):
-        return None
-    return next((chip for pattern, chip in _CHIPS if _regex(pattern).search(text)), None)
+    naming = "\n".join(line for line in text.split("\n") if "310" in line or "910" in line or "950" in line)
+    return next((chip for pattern, chip in _CHIPS if _regex(pattern).search(naming)), None) if naming else None
 
 
 @cache
