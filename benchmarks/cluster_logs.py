@@ -247,7 +247,8 @@ def commands(work: Path, overlay: Path) -> dict[str, list[str]]:
         found["rg -F -f, 2 threads"] = [*fixed, "-j2", *few]
         found["rg -F -f, 1 thread, 5% of lines"] = [*fixed, "-j1", *many]
         found["rg -F -f, 1 thread, more texts"] = [rg, "-a", "-F", "-f", str(work / "more-texts"), "-j1", *few]
-        found["rg -f, 1 thread"] = [rg, "-a", "--no-unicode", "-f", str(work / "regexes"), "-j1", *few]
+        limits = ["--regex-size-limit", "1G", "--dfa-size-limit", "1G"]
+        found["rg -f, 1 thread"] = [rg, "-a", *limits, "-f", str(work / "regexes"), "-j1", *few]
     if grep := shutil.which("grep"):
         found["grep -F -f"] = ["env", "LC_ALL=C", grep, "-a", "-F", "-f", str(work / "texts"), *few]
     return found

@@ -35,8 +35,9 @@ class Candidates:
             literal = needles[number].literal
             for end in needles[number].ends_of(anchor):
                 self._add(Candidate(number, literal, end))
-        self._all_behind = [*chain(*self._behind.values())]
         self._all_before = [*chain(*self._before.values())]
+        self._all_behind = [*self._alone, *chain(*self._behind.values())]
+        self._behind = {key: [*self._alone, *candidates] for key, candidates in self._behind.items()}
 
     def _add(self, candidate: Candidate) -> None:
         _, literal, end = candidate
@@ -55,10 +56,9 @@ class Candidates:
 
         Where the line has too few bytes beside it, they may go on in the lines above and below.
         """
-        behind, start = line[place : place + _BESIDE], place - self._size
-        if len(behind) < _BESIDE:
-            following: Iterable[Candidate] = self._all_behind
-        else:
-            following = self._behind.get(behind, ())
-        before = self._before.get(line[start : start + _BESIDE], ()) if start >= 0 else self._all_before
-        return [*self._alone, *following, *before]
+        behind = line[place : place + _BESIDE]
+        found = self._behind.get(behind, self._alone) if len(behind) == _BESIDE else self._all_behind
+        if not self._before:
+            return found
+        start = place - self._size
+        return [*found, *(self._before.get(line[start : start + _BESIDE], ()) if start >= 0 else self._all_before)]

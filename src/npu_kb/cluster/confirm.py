@@ -22,10 +22,10 @@ from npu_kb.intake.stack import Stack
 from npu_kb.intake.versions import read_versions
 from npu_kb.knowledge.base import Knowledge
 
-_SAMPLES = 8
-"""Lines of a needle that are judged."""
 _GAP = 30
 """Empty lines that stand for those left out between two lines, so that far lines are not near ones."""
+_SCENES = 20
+"""Excerpts that are kept, as several rules are judged in the same one."""
 _EMPTY = Line("", 0, "")
 _SEARCHED = 50
 """Lines at an end of a log in which a time is looked for."""
@@ -66,6 +66,8 @@ def _matches(rules: list[Rule], seen: Sightings, probe: Probe, knowledge: Knowle
         lines, whole = _excerpt(rule, seen, probe), bool(block["code"] or block["fact"])
         key = (whole, *(line.line for line in lines))
         if key not in scenes:
+            if len(scenes) >= _SCENES:
+                scenes.clear()
             log = LogText(list(_with_gaps(lines)))
             scenes[key] = scene_of(log, knowledge) if whole else Scene(log, {}, {})
         for match in matches_of([block], scenes[key], knowledge, versions, stack):
@@ -88,7 +90,7 @@ def _standing(match: Match) -> tuple[int, int]:
 def _lines(seen: Sightings, needles: frozenset[int]) -> dict[int, Seen]:
     """The sample lines of these needles by number, in their order, each apart from those that were kept with it."""
     found: dict[int, Seen] = {}
-    for sample in (sample for needle in needles for sample in seen.kept.get(needle, [])[:_SAMPLES]):
+    for sample in (sample for needle in needles for sample in seen.kept.get(needle, [])):
         for number, line in _apart(sample):
             found[number] = max(line, found.get(number, line), key=_length)
     return dict(sorted(found.items()))

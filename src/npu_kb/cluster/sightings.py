@@ -18,9 +18,9 @@ from npu_kb.intake.logtext import MAX_LINE
 _LOWER = bytes(range(256)).lower()
 ENDS = 16_000
 """Bytes kept of a log's start and end."""
-_FIRST = 5
-"""A needle's first lines are kept, then its 8th, 16th, 32nd..."""
-_MOST_KEPT = 40
+_FIRST, _LAST = 5, 32
+"""A needle's first lines are kept, then its 8th, 16th and 32nd."""
+_MOST_KEPT = 8
 _MOST_LINES = 6
 """That a literal may span, as in the matcher."""
 _STAMP_ABOVE = 20
@@ -87,7 +87,8 @@ class Sightings:
         number, counted, start, end = self.lines + 1, 0, 0, -1
         line = _Line(chunk, 0, 0, 0)
         last: dict[int, _Line] = {}
-        candidates, always = probe.candidates, probe.window == (None, None)
+        candidates, more, counts = probe.candidates, probe.needles.more, self.counts
+        always = probe.window == (None, None)
         for anchor, behind in probe.engine.hits(chunk):
             if anchor < len(LEVELS):
                 self.errors += behind > known
@@ -115,10 +116,10 @@ class Sightings:
                     self._complete(needle, found, line, found is not line or begin + len(literal) > size, probe)
                 elif always or _is_within(found.time, probe.window):
                     last[needle] = found
-                    count = self.counts[needle] = self.counts.get(needle, 0) + 1
-                    if count <= _FIRST or count & (count - 1) == 0:
+                    count = counts[needle] = counts.get(needle, 0) + 1
+                    if count <= _FIRST or (count <= _LAST and count & (count - 1) == 0):
                         self._keep(needle, found, line, found is not line or begin + len(literal) > size, probe)
-                    if needle in probe.needles.more:
+                    if needle in more:
                         self._read_clue(found)
         self.last.update({needle: (line.number, line.time) for needle, line in last.items()})
         self.lines = number - 1 + chunk.count(b"\n", counted)
