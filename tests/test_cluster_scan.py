@@ -233,6 +233,20 @@ def test_what_a_pattern_asks_for_may_stand_in_the_next_line(
     assert (row.line, row.captures) == (20, {"name": "seven", "left": "8"})
 
 
+@pytest.mark.parametrize("parts", [False, True])
+def test_a_fault_does_not_hide_behind_harmless_lines_with_its_longest_text(
+    parts: bool, tmp_path: Path, own_kb: Path, write_entry: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_entry("behind", '- regex: ["port [0-9]+ of the frobnicator turned (dead|deaf)"]')
+    harmless = {n: f"port {n} of the frobnicator turned {'green' if n % 3 else 'blue'}" for n in range(1, 6_000, 2)}
+    log = tmp_path / "a.log"
+    log.write_text(noisy({**harmless, 5_100: "port 7 of the frobnicator turned deaf"}, 6_000))
+    if parts:
+        monkeypatch.setattr(pieces, "_PART", 100_000)
+    (row,) = observations(list(scan([str(log)], [])), "behind")
+    assert (row.line, row.count) == (5_100, 3_001)
+
+
 def test_a_common_phrase_is_found_with_other_spaces(
     tmp_path: Path, own_kb: Path, write_entry: Callable[..., Path]
 ) -> None:

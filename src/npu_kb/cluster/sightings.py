@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
+from zlib import crc32
 
 from npu_kb.cluster.anchors import LEVELS, Anchors
 from npu_kb.cluster.candidates import Candidates
@@ -18,15 +19,17 @@ from npu_kb.intake.logtext import MAX_LINE
 _LOWER = bytes(range(256)).lower()
 ENDS = 16_000
 """Bytes kept of a log's start and end."""
-_FIRST, _LAST = 5, 32
-"""A needle's first lines are kept, then its 8th, 16th and 32nd."""
-_MOST_KEPT = 8
+_FIRST = 5
+"""A needle's first lines are kept, and later ones of other words: a fault may hide behind lines that repeat."""
+_MOST_KEPT = 10
+_VALUES = WHITE + b"0123456789abcdefABCDEF"
+"""What lines of the same words differ in."""
 _MOST_LINES = 6
 """That a literal may span, as in the matcher."""
 _STAMP_ABOVE = 20
 """A line without a time has that of one of so many lines above it."""
 _MOST_CLUE_LINES = 5_000
-NEAR, OUTPUT, _MOST_NEAR = 8, 120, 2_000
+NEAR, OUTPUT, _MOST_NEAR = 8, 120, 3_000
 """Lines on either side of a needle that needs company, below a sign of an output, and how many of them a log keeps."""
 
 Window = tuple[float | None, float | None]
@@ -67,6 +70,8 @@ class Sightings:
         self.errors = 0
         self.counts: dict[int, int] = {}
         self.kept: dict[int, list[Seen]] = {}
+        self._wordings: dict[int, set[int]] = {}
+        """Of the lines of each needle that are kept."""
         self.last: dict[int, tuple[int, float | None]] = {}
         """Line and time of each needle's last line."""
         self.near: dict[int, Seen] = {}
@@ -117,7 +122,7 @@ class Sightings:
                 elif always or _is_within(found.time, probe.window):
                     last[needle] = found
                     count = counts[needle] = counts.get(needle, 0) + 1
-                    if count <= _FIRST or (count <= _LAST and count & (count - 1) == 0):
+                    if count <= _FIRST or found.wording not in self._wordings[needle]:
                         self._keep(needle, found, line, found is not line or begin + len(literal) > size, probe)
                     if needle in more:
                         self._read_clue(found)
@@ -128,9 +133,12 @@ class Sightings:
 
     def _keep(self, needle: int, line: _Line, last: _Line, spans_lines: bool, probe: Probe) -> None:
         """Keep a sample of a needle that starts in `line`, and of which an anchor stands in `last`."""
-        text = line.chunk[line.start : last.end_below(_MOST_LINES - 1 if spans_lines else 1)]
-        self.kept.setdefault(needle, []).append(Seen(line.number, self.offset + line.start, text, line.time))
-        self._keep_near(needle, line, probe)
+        kept = self.kept.setdefault(needle, [])
+        if len(kept) < _MOST_KEPT:
+            text = line.chunk[line.start : last.end_below(_MOST_LINES - 1 if spans_lines else 1)]
+            kept.append(Seen(line.number, self.offset + line.start, text, line.time))
+            self._wordings.setdefault(needle, set()).add(line.wording)
+            self._keep_near(needle, line, probe)
 
     def _read_clue(self, line: _Line) -> None:
         if not line.clues_read and self._clue_lines < _MOST_CLUE_LINES:
@@ -149,7 +157,7 @@ class Sightings:
     def _keep_near(self, needle: int, line: _Line, probe: Probe) -> None:
         is_sign = needle in probe.needles.signs
         says_enough = not is_sign and needle not in probe.anchors.in_company
-        if says_enough or self.counts[needle] > _FIRST or len(self.near) >= _MOST_NEAR:
+        if says_enough or len(self.near) >= _MOST_NEAR:
             return
         for number, start, text in line.around(OUTPUT if is_sign else NEAR):
             before = self.near.get(number)
@@ -166,9 +174,12 @@ class Sightings:
     def extend(self, other: Sightings) -> None:
         """Add what was seen in the part of the log behind this one."""
         for needle, kept in other.kept.items():
-            mine = self.kept.setdefault(needle, [])
-            room = max(1, _FIRST - len(mine)) if len(mine) < _MOST_KEPT else 0
-            mine += [seen._replace(line=seen.line + self.lines) for seen in kept[:room]]
+            mine, wordings = self.kept.setdefault(needle, []), self._wordings.setdefault(needle, set())
+            for seen in kept:
+                wording = _wording_of(seen.text.split(b"\n", 1)[0])
+                if len(mine) < _FIRST or (len(mine) < _MOST_KEPT and wording not in wordings):
+                    mine.append(seen._replace(line=seen.line + self.lines))
+                    wordings.add(wording)
         for needle, count in other.counts.items():
             self.counts[needle] = self.counts.get(needle, 0) + count
         self.last.update({needle: (line + self.lines, time) for needle, (line, time) in other.last.items()})
@@ -190,6 +201,11 @@ class _Line:
         self.squeezed = chunk[start:end].translate(_LOWER, WHITE)
         self.size = len(self.squeezed)
         self.clues_read = False
+
+    @cached_property
+    def wording(self) -> int:
+        """The same for lines that differ in numbers only."""
+        return _wording_of(self.chunk[self.start : self.end])
 
     def squeezed_place(self, place: int) -> int:
         """Where a place of the chunk is in the squeezed line."""
@@ -262,6 +278,11 @@ class _Line:
                 end = len(self.chunk) - self.chunk.endswith(b"\n")
                 break
         return min(end, self.end + MAX_LINE // 2)
+
+
+def _wording_of(line: bytes) -> int:
+    """A number that is the same for lines that differ in numbers only."""
+    return crc32(line.translate(None, _VALUES))
 
 
 def _bounds(chunk: bytes, place: int) -> tuple[int, int]:

@@ -1,9 +1,9 @@
 """Full text search over entries, in both languages, with Whoosh.
 
 An entry is one Whoosh document: a bag of terms whose weight says in which field they stand (BM25F with one field).
-A query is a list of wishes: each is a term of the query with what may stand in its place (a synonym group, the
-spelling that was meant). An entry scores the best of each wish, and more if it answers many of them. An entry that many
-others name as a cause or as related is a general one: it gains by that, which decides where a query says little.
+A query is a list of wishes (wishes.py). An entry scores the best of each wish, and more if it answers many of them. An
+entry that many others name as a cause or as related is a general one: it gains by that, which decides where a query
+says little.
 
 Whoosh unpickles its files, so an index is only ever read from a folder that belongs to the user alone, and is built
 on the host that searches it.
@@ -12,7 +12,6 @@ on the host that searches it.
 from __future__ import annotations
 
 import json
-import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -26,8 +25,9 @@ from typing import TYPE_CHECKING, Any
 from npu_kb import locations
 from npu_kb.knowledge import cachefolder
 from npu_kb.knowledge.indexing import FIELD, Document, in_memory, write
-from npu_kb.knowledge.synonyms import Span, Synonyms, read_synonyms
-from npu_kb.knowledge.tokens import Term, terms
+from npu_kb.knowledge.synonyms import Synonyms, read_synonyms
+from npu_kb.knowledge.tokens import terms
+from npu_kb.knowledge.wishes import Wish, Wishes
 from npu_kb.version import __version__
 
 if TYPE_CHECKING:
@@ -38,29 +38,11 @@ FORMAT = 3
 
 _OPENING = Lock()
 
-_WISH_WEIGHTS = {
-    "word": 1.0, "code": 1.5, "number": 1.5, "joined": 0.5, "part": 0.7, "pair": 0.6, "single": 0.4, "negated": 0.3,
-}  # fmt: skip
-_SHORT_NUMBER_WEIGHT = 0.2
-_KNOWN_PART_WEIGHT = 0.15
-_OWN_CODE_WEIGHT = 3.0
-_LONE_CHARACTER_WEIGHT = 0.5
-_TORN_PAIR_WEIGHT = 0.2
-"""A pair of characters of which only one belongs to a word of a synonym group."""
-_SYNONYM_DAMPING = 0.25
-_SYNONYM_FACTOR = 0.8
-_TYPO_FACTOR = 0.7
 _COVERAGE_POWER = 0.25
 _NAMED_BONUS = 1000.0
 _GENERAL_BONUS, _FEW_WISHES = 4.0, 4
 """For each e-fold of links to an entry; it fades with the wishes beyond a few: a long query names what it is about."""
 _BM25_B, _BM25_K1 = 0.75, 4.0
-
-_LEAST_FUZZY = 5
-_LEAST_TELLING_NUMBER = 4
-_QUERY_CHARS = 2000
-_ERROR_CODE = re.compile(r"=(?:0x[0-9a-f]{3,}|[a-z]{1,6}\d{3,})|\d{4,}")
-_OPPOSITE = re.compile(r"^(?:un|in|im|non|dis)")
 
 
 @dataclass(frozen=True)
@@ -73,18 +55,6 @@ class Hit:
     """The part of the query, by weight, that the entry speaks of: 0 to 1."""
     highlights: frozenset[str]
     """Terms (see tokens.py) that matched, to mark them where the entry is shown."""
-
-
-@dataclass
-class _Wish:
-    """A term of the query, and what may stand in its place at which discount."""
-
-    term: str
-    weight: float
-    instead: dict[str, float] = field(default_factory=dict)
-
-    def alternatives(self) -> dict[str, float]:
-        return {**self.instead, self.term: 1.0}
 
 
 @dataclass
@@ -126,7 +96,7 @@ class SearchIndex:
         stored = dict(self._reader.iter_docs())
         self._ids: dict[int, str] = {number: fields["id"] for number, fields in stored.items()}
         self._generality: dict[int, float] = {number: log1p(fields["links"]) for number, fields in stored.items()}
-        self._vocabulary: list[str] | None = None
+        self._wishes = Wishes(self._reader, synonyms)
 
     @classmethod
     def open(cls, documents: Iterable[Document], directory: Path | str | None, key: str | None = None) -> SearchIndex:
@@ -176,7 +146,7 @@ class SearchIndex:
         """The entries that answer the query best; an exact id, former id or code comes first."""
         tallies: dict[int, _Tally] = defaultdict(_Tally)
         asked = 0.0
-        wishes = self._wishes(query)
+        wishes = self._wishes.of(query)
         for wish in wishes:
             answers = self._answers(wish, tallies)
             most = max(answers.values(), default=0.0)
@@ -206,7 +176,7 @@ class SearchIndex:
                 merged.append((start, end))
         return merged
 
-    def _answers(self, wish: _Wish, tallies: dict[int, _Tally]) -> dict[int, float]:
+    def _answers(self, wish: Wish, tallies: dict[int, _Tally]) -> dict[int, float]:
         """The score of each entry for one wish: that of its best alternative."""
         best: dict[int, float] = {}
         for term, factor in wish.alternatives().items():
@@ -233,94 +203,3 @@ class SearchIndex:
         """The entries whose id or former id stands in the query."""
         words = {word.lower().removesuffix(".yaml") for word in query.split()[:8]}
         return {number for word in words for number in self._scores(f"@{word}")}
-
-    def _wishes(self, query: str) -> list[_Wish]:
-        """What the query asks for, one wish for each of its terms."""
-        found = list(terms(query[:_QUERY_CHARS]))
-        meant = self._spellings(found)
-        groups = self._synonyms.of_query(found, meant)
-        noise = self._synonyms.noise(found)
-        asked = [term for term in found if term.kind != "char"]
-        shares = {span: _share(span, asked) for span in groups}
-        wishes = {span.group: _Wish(span.group, _LONE_CHARACTER_WEIGHT) for span in groups if not shares[span]}
-        for term in asked:
-            inside = {span.group: shares[span] for span in groups if _covers(span, term)}
-            if not inside and any(_touches(span, term) for span in noise):
-                continue
-            torn = term.kind == "pair" and not inside and any(_touches(span, term) for span in groups)
-            weight = _TORN_PAIR_WEIGHT if torn else self._weight(term, asked)
-            wish = wishes.setdefault(term.text, _Wish(term.text, weight))
-            wish.instead.update(inside)
-            if term.kind == "word":
-                wish.instead[f"={term.text}"] = 1.0
-                if spelling := meant.get(term.text):
-                    wish.instead[spelling] = _TYPO_FACTOR
-            if _ERROR_CODE.fullmatch(term.text):
-                wishes.setdefault(f"!{term.text}", _Wish(f"!{term.text}", _OWN_CODE_WEIGHT))
-        return list(wishes.values())
-
-    def _weight(self, term: Term, asked: list[Term]) -> float:
-        """What a term of the query counts; the parts of a name count little where the name itself is known."""
-        if term.kind == "number" and len(term.text) < _LEAST_TELLING_NUMBER:
-            return _SHORT_NUMBER_WEIGHT
-        if term.kind == "part" and any(
-            (FIELD, whole.text) in self._reader
-            for whole in asked
-            if (whole.start, whole.end) == (term.start, term.end) and whole.kind in ("code", "word")
-        ):
-            return _KNOWN_PART_WEIGHT
-        return _WISH_WEIGHTS[term.kind]
-
-    def _spellings(self, found: list[Term]) -> dict[str, str]:
-        """What the misspelt words of a query stand for."""
-        words = {term.text for term in found if term.kind == "word"}
-        return {word: meant for word in words if (meant := self._meant(word))}
-
-    def _meant(self, word: str) -> str | None:
-        """The word of the index that a misspelt word stands for; only words of five letters or more, never codes."""
-        if len(word) < _LEAST_FUZZY or not word.isascii() or not word.isalpha() or self._knows(word):
-            return None
-        from rapidfuzz.distance import OSA
-
-        most = 1 if len(word) < 8 else 2
-        near = []
-        for other in self._words():
-            if other[0] in word[:2] and abs(len(other) - len(word)) <= most and not _opposite(word, other):
-                distance = OSA.distance(word, other, score_cutoff=most)
-                if distance <= most:
-                    near.append((distance, -self._frequency(other), other))
-        return min(near)[-1] if near else None
-
-    def _knows(self, word: str) -> bool:
-        known = any((FIELD, term) in self._reader for term in (word, f"={word}"))
-        return known or word in self._synonyms.words()
-
-    def _frequency(self, word: str) -> int:
-        return int(self._reader.doc_frequency(FIELD, word))
-
-    def _words(self) -> list[str]:
-        """All plain words of the index and of the synonyms."""
-        if self._vocabulary is None:
-            texts = (term.decode() for term in self._reader.lexicon(FIELD))
-            own = {text for text in texts if text.isascii() and text.isalpha() and len(text) >= _LEAST_FUZZY - 1}
-            self._vocabulary = sorted(own | self._synonyms.words())
-        return self._vocabulary
-
-
-def _covers(span: Span, term: Term) -> bool:
-    return span.start <= term.start and term.end <= span.end
-
-
-def _touches(span: Span, term: Term) -> bool:
-    return term.start < span.end and span.start < term.end
-
-
-def _share(span: Span, asked: list[Term]) -> float:
-    """The factor of a synonym for each of the terms that it names: less the more they are, 0 if it names none."""
-    covered = sum(_covers(span, term) for term in asked)
-    return _SYNONYM_FACTOR * covered**-_SYNONYM_DAMPING if covered else 0.0
-
-
-def _opposite(one: str, other: str) -> bool:
-    """Whether two near words differ by a prefix that negates."""
-    return bool(_OPPOSITE.match(one)) != bool(_OPPOSITE.match(other))
