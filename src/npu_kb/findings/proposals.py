@@ -14,7 +14,7 @@ from npu_kb.gates.goodlogs import good_texts
 from npu_kb.gates.patterns import is_wrapper
 from npu_kb.intake.logtext import Line, LogText
 from npu_kb.knowledge.base import Knowledge
-from npu_kb.knowledge.compile import compile_block
+from npu_kb.knowledge.blocks import compile_block
 from npu_kb.knowledge.entry import Block
 from npu_kb.patterns import squeeze
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from npu_kb.errors import Problem
 from npu_kb.gates.context import Context
 from npu_kb.gates.gate import gate
-from npu_kb.knowledge.compile import compile_block, triggers
+from npu_kb.knowledge.blocks import compile_block, triggers
 from npu_kb.knowledge.entryfile import LoadedEntry, runaways
 from npu_kb.patterns import squeeze
 

@@ -18,14 +18,15 @@ from zlib import crc32
 
 from npu_kb.files import put
 from npu_kb.knowledge.base import FORMAT
-from npu_kb.patterns import TextPattern, grams, required_literal
+from npu_kb.knowledge.blocks import codes_of, compile_block, triggers
+from npu_kb.patterns import grams
 
 if TYPE_CHECKING:
     import sqlite_utils
 
     from npu_kb.errors import Problem
     from npu_kb.knowledge.base import Knowledge
-    from npu_kb.knowledge.entry import Block, CodeCondition, Entry
+    from npu_kb.knowledge.entry import Block, Entry
     from npu_kb.knowledge.entryfile import LoadedEntry
     from npu_kb.knowledge.load import LoadedKnowledge
     from npu_kb.knowledge.signatures import SignatureTable
@@ -158,7 +159,7 @@ def _insert_entries(database: sqlite_utils.Database, items: list[LoadedEntry]) -
     database.table("code_entry").insert_all(
         {"family": family, "key": key, "id": item.entry.id}
         for item in live
-        for family, key in sorted(_codes_of(item.entry))
+        for family, key in sorted(codes_of(item.entry))
     )
 
 
@@ -244,56 +245,6 @@ def _telling(literals: Iterable[str]) -> list[str]:
     pieces = [sorted(grams(literal)) for literal in literals]
     users = Counter(piece for own in pieces for piece in own)
     return [min(own, key=lambda piece: users[piece], default="") for own in pieces]
-
-
-def compile_block(block: Block) -> dict[str, Any]:
-    """The run-time form of a block: patterns as lists of the fields of TextPattern, codes as [family, key]."""
-
-    def patterns(sources: list[str]) -> list[list[Any]]:
-        return [list(TextPattern.parse(source)) for source in sources]
-
-    return {
-        "text": patterns(block.text),
-        "any": patterns(block.any),
-        "none": patterns(block.none),
-        "regex": [[required_literal(source), source] for source in block.regex],
-        "code": [[c.family, _key(c)] for c in block.code],
-        "fact": [fact.model_dump(exclude_none=True) for fact in block.fact],
-        "within": block.within,
-        "proves": block.proves,
-    }
-
-
-def _key(condition: CodeCondition) -> str:
-    from npu_kb.codes.spelling import code_key
-
-    return code_key(condition.family, condition.value)
-
-
-def triggers(block: dict[str, Any]) -> list[tuple[str, str]]:
-    """What must be present for a compiled block to be looked at: literals, else codes, else facts."""
-    if block["text"]:
-        return [("text", max((p[0] for p in block["text"]), key=len))]
-    if literal := max((r[0] for r in block["regex"] if r[0]), key=len, default=None):
-        return [("text", literal)]
-    if block["any"]:
-        return [("text", p[0]) for p in block["any"]]
-    if block["code"]:
-        family, key = block["code"][0]
-        return [("code", f"{family}:{key}")]
-    return [("fact", block["fact"][0]["name"])] if block["fact"] else []
-
-
-def _codes_of(entry: Entry) -> set[tuple[str, str]]:
-    """(family, key) of every code that the entry's conditions name or its texts print.
-
-    The texts of a block are read as one line: an alternative such as "aicore error" tells which family a number is of.
-    """
-    from npu_kb.codes.mentions import find_codes
-
-    codes = {(str(c.family), _key(c)) for block in entry.match for c in block.code}
-    texts = (" ".join([*block.any, *block.text]) for block in entry.match)
-    return codes | {(mention.family, mention.key) for mention in find_codes("\n".join(texts))}
 
 
 def _insert_codes(database: sqlite_utils.Database, loaded: LoadedKnowledge) -> None:
