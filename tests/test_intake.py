@@ -250,6 +250,8 @@ def test_the_chip_is_read_from_its_names(text: str, chip: str) -> None:
         "nvidia-smi: command not found\nImportError: libascendcl.so: cannot open shared object file",
         "NPU out of memory; the names of CUDA are kept",
         "Expected all tensors to be on the same device, but found at least two devices, npu:0 and cpu!",
+        "[ERROR] GE(3112,python):2026-01-02-10:00:00.000.000 [x.cc:1]3112 Infer failed\nTorch not compiled with CUDA enabled",
+        "'aten::foo' is only available for these backends: [CPU, CUDA, NPU, Meta, BackendSelect].",
     ],
 )
 def test_text_of_ascend_is_known_beside_names_of_other_stacks(text: str) -> None:

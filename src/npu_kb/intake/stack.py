@@ -12,6 +12,12 @@ _ASCEND = (
     r"|mindie|mindx|mindspeed|megatron_adaptor|msmodelslim|llmdatadist|msrun|devmm|devdrv|drvmngr|plog(?![a-z])|tbe(?![a-z])|te_fusion|bishengir|bisheng|torchair|aicore|aicpu"
     r"|err0\d{4}|err99999|rankid:|dcmi|910[ab]|910_93|310[pb]|slog(?:d|_)|tsdaemon|msnpureport|e[a-z]9999|e[ijlz]0\d{3})"
 )
+_SURE = (
+    r"\[(?:error|warning|info|event|debug)\] "
+    r"(?:runtime|hccl|hccp|roce|ge|fe|tefusion|drv|ascendcl|aicpu|tsch|tdt|tsd|op|profiling|dvpp)\(\d+,"
+    r"|available for these backends: \[[^\]\n]{0,400}(?<![a-z])npu"
+)
+"""What only programs on Ascend print: the head of a plog line, and a list of torch's back ends with torch_npu's."""
 _NPU = r"(?<![a-z])npu"
 """What other vendors call their processors too."""
 _FOREIGN = (
@@ -61,6 +67,8 @@ def speaks_of_ascend(text: str) -> bool:
 
 def _is_of_ascend(lower: str) -> bool:
     names_npu = False
+    if _says(_SURE, lower):
+        return True
     for line in _lines_with(f"{_ASCEND}|{_NPU}", lower):
         meant = _regex(_IN_PASSING).sub(" ", line)
         if _says(_ASCEND, meant):

@@ -122,6 +122,10 @@ def _is_slow(regex: str, longest: int) -> bool:
             return True
     except RecursionError:
         return True
+    return all(_takes_its_time(regex, longest) for _ in range(2))  # a busy machine makes any regex slow for a while
+
+
+def _takes_its_time(regex: str, longest: int) -> bool:
     compiled = re.compile(regex, re.IGNORECASE)
     start, length = time.process_time(), 8
     while length <= longest:
