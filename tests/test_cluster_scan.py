@@ -334,6 +334,16 @@ def test_parts_of_a_log_tell_the_same_as_the_whole(tmp_path: Path, monkeypatch: 
     assert list(scan([str(log)], [], jobs=2)) == whole
 
 
+def test_a_text_that_spans_two_parts_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    filler = NOISE.format(1, 1)
+    monkeypatch.setattr(pieces, "_PART", 100 * len(filler))
+    log = tmp_path / "a.log"
+    log.write_text(filler * 100 + FAULT.replace("object file", "object\nfile") + "\n" + filler * 300)
+    (row,) = observations(list(scan([str(log)], [])))
+    assert (row.line, row.count, row.text) == (101, 1, "ImportError: libhccl.so: cannot open shared object")
+    assert summaries(list(scan([str(log)], [])))[0].lines == 402
+
+
 def test_processes_tell_the_same_as_one(tmp_path: Path, generator: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     generator.make(tmp_path, generator.Cluster(ranks=10, bytes_per_rank=20_000, hits=0.05), [FAULT, "Quux"])
     monkeypatch.setattr(pieces, "_BATCH_FILES", 3)

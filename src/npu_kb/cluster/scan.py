@@ -20,7 +20,7 @@ from npu_kb.cluster.needles import Calls, Needles
 from npu_kb.cluster.observation import Row, SourceSummary
 from npu_kb.cluster.pieces import CHUNK, HEAD, Batch, Piece, batches, sample_of
 from npu_kb.cluster.processes import own_pool
-from npu_kb.cluster.sightings import Probe, Sightings, Window
+from npu_kb.cluster.sightings import ENDS, Probe, Sightings, Window
 from npu_kb.errors import NpuKbError
 from npu_kb.intake.archives import Log, logs_in
 from npu_kb.intake.clean import decode
@@ -134,7 +134,8 @@ class Scanner:
         seen = Sightings(piece.file.name, piece.start)
         try:
             with open(piece.file.path, "rb", 0) as stream:
-                stream.seek(piece.start)
+                stream.seek(max(0, piece.start - ENDS))
+                seen.tail = stream.read(min(piece.start, ENDS))  # what is read next may go on with it
                 rest = _Rest(stream, int(piece.end or 0) - piece.start)
                 for chunk in utf8_chunks(rest.read(HEAD), rest, CHUNK):
                     seen.read(chunk, self.probe)
