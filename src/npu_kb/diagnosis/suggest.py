@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from npu_kb.diagnosis.match import Scene
 from npu_kb.diagnosis.model import Evidence, Match
@@ -61,24 +62,37 @@ def _near_entries(log: LogText, knowledge: Knowledge, known: set[str]) -> list[M
     return sorted(matches, key=lambda match: -match.confidence)
 
 
-def _nearest_line(entry: dict[str, object], lines: list[Line]) -> tuple[Line, float]:
-    """The line nearest to one of the entry's texts, and how near (0 to 100)."""
+def _nearest_line(entry: dict[str, Any], lines: list[Line]) -> tuple[Line, float]:
+    """The line nearest to one of the entry's blocks, and how near (0 to 100) that block is.
+
+    A block that wants several texts is as near as they are on the average: one of them alone says little. What is there
+    of short ones proves nothing, what is missing counts.
+    """
+    best = lines[0], 0.0
+    for block in entry["match"]:
+        found = [_nearest(text, lines) for text in block["text"]]
+        found = found or [max((_nearest(text, lines) or (0.0, 0) for text in block["any"]), default=(0.0, 0))]
+        long = [nearest for nearest in found if nearest is not None]
+        if long and (ratio := sum(ratio for ratio, _ in long) / len(long)) > best[1]:
+            best = lines[-max(long)[1]], ratio
+    return best
+
+
+def _nearest(text: str, lines: list[Line]) -> tuple[float, int] | None:
+    """How near the nearest line comes to a text, and minus its place; None of a short text that is there."""
     from rapidfuzz import fuzz
 
-    texts = [text for block in entry["match"] for text in [*block["text"], *block["any"]]]  # type: ignore[attr-defined]
-    scored = [
-        (fuzz.partial_ratio(text.lower(), line.text.lower()[:_LINE_CHARS]), -position)
-        for position, line in enumerate(lines)
-        for text in texts
-        if _FUZZY_LENGTH <= len(text) <= len(line.text)
-    ]
-    if not scored:
-        return lines[0], 0.0
-    ratio, position = max(scored)
-    return lines[-position], ratio
+    wanted = text.lower()
+    compared = [line.text.lower()[:_LINE_CHARS] for line in lines]
+    if len(text) < _FUZZY_LENGTH:
+        return None if any(wanted in line for line in compared) else (0.0, 0)
+    return max(
+        (fuzz.partial_ratio(wanted, line) if len(text) <= len(line) else 0.0, -place)
+        for place, line in enumerate(compared)
+    )
 
 
-def _suggestion(entry: dict[str, object], line: Line, ratio: float, score: float) -> Match:
+def _suggestion(entry: dict[str, Any], line: Line, ratio: float, score: float) -> Match:
     """A possible match, as sure as its better half: an entry's text nearly there, or words that fit."""
     nearness = max(ratio / 100 * 0.44, min(score, 90) / 90 * 0.4)
     return Match(
