@@ -265,6 +265,7 @@ def test_text_of_ascend_is_known_beside_names_of_other_stacks(text: str) -> None
         ("Automatically detected platform cuda.\nbackends available: cuda, npu", True),
         ("intel_vpu 0000:00:0b.0: [drm] Firmware\nNPU out of memory", True),
         ("Target platform: rk3588 npu", True),
+        ("FileNotFoundError: [WinError 2] The system cannot find the file", True),
         ("if is_torch_npu_available():", False),
         ("sort order must be 'ascend' or 'descend'", False),
     ],

@@ -29,6 +29,8 @@ _FOREIGN_DEVICE = (
     r"|openvino|rknpu|rknn|rk3[35]\d\d|qnn(?![a-z])|hexagon|amdxdna|ryzen ai|ethos-?[un])"
 )
 """Another device that the log was written on, beside which the bare word NPU says nothing of Ascend."""
+_WINDOWS = r"\[winerror \d|mindspore\\(?:lite|core|ccsrc)\\"
+"""A host that no Ascend software runs on."""
 _IN_PASSING = (
     r"(?:is_)?(?:torch_)?npu[ _]available\W{0,3}(?:false|no)?"
     r"|[:=({\[][^\n]{0,20}?(?:cuda[,|/ ]{1,2}npu(?![\w:-])|npu[,|/ ]{1,2}cuda)"
@@ -55,9 +57,11 @@ class Stack:
 
 
 def is_foreign(text: str) -> bool:
-    """The text speaks of another vendor's accelerators and nowhere of Ascend."""
+    """The text speaks of another vendor's accelerators and nowhere of Ascend, or comes from Windows."""
     lower = text.lower()
-    return not _is_of_ascend(lower) and (_says(_FOREIGN, lower) or _says(_FOREIGN_DEVICE, lower))
+    return (
+        _says(_WINDOWS, lower) or not _is_of_ascend(lower) and (_says(_FOREIGN, lower) or _says(_FOREIGN_DEVICE, lower))
+    )
 
 
 def speaks_of_ascend(text: str) -> bool:
