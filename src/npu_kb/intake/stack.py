@@ -59,8 +59,8 @@ class Stack:
 def is_foreign(text: str) -> bool:
     """The text speaks of another vendor's accelerators and nowhere of Ascend, or comes from Windows."""
     lower = text.lower()
-    return (
-        _says(_WINDOWS, lower) or not _is_of_ascend(lower) and (_says(_FOREIGN, lower) or _says(_FOREIGN_DEVICE, lower))
+    return _says(_WINDOWS, lower) or (
+        not _is_of_ascend(lower) and (_says(_FOREIGN, lower) or _says(_FOREIGN_DEVICE, lower))
     )
 
 
