@@ -188,7 +188,7 @@ def test_the_cause_of_an_earlier_run_is_named_with_the_option_that_tells_it(run:
     shown = " ".join(run("cluster", folder)[1].split())
     assert f'rank 2: hbm-multi-bit-ecc-in-use; logs read with --until "{earlier["until"]}" tell that run.' in shown
     then = run("cluster", folder, "--until", earlier["until"])[1]
-    assert then.startswith("FIRST FAULT  rank 2 (node0, device 2)  2025-10-24 03:29:00.123")
+    assert then.startswith("FIRST FAULT  rank 2 (node0)  2025-10-24 03:29:00.123")
 
 
 def test_a_scheduler_that_misses_workers_tells_of_their_fault(run: Run, tmp_path: Path) -> None:
@@ -211,3 +211,9 @@ def test_the_answer_names_the_command_that_tells_more(run: Run, tmp_path: Path) 
     run("scan", folder, "--out", scan)
     assert f"npu-kb cluster '{folder}' with --timeline" in " ".join(run("cluster", folder)[1].split())
     assert f"npu-kb merge {scan} with --timeline" in " ".join(run("merge", scan)[1].split())
+
+
+@pytest.mark.parametrize("command", ["cluster", "merge"])
+def test_the_help_says_how_a_picture_may_be_named(command: str, run: Run) -> None:
+    told = " ".join(run(command, "--help")[1].split())
+    assert "--plot FILE.svg" in told and "the name ends in .svg or .html" in told

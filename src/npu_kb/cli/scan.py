@@ -19,6 +19,7 @@ from npu_kb.errors import NpuKbError
 
 if TYPE_CHECKING:
     from npu_kb.cluster.observation import Row
+    from npu_kb.cluster.sightings import Bound
     from npu_kb.cluster.times import Moment
 
 _NAMES = 3
@@ -71,6 +72,12 @@ def _written(moment: Moment) -> str:
     return f"{written(moment + moment.zone)} {zone_name(moment.zone)}"
 
 
+def _bound(moment: Moment | None) -> Bound | None:
+    from npu_kb.cluster.sightings import Bound
+
+    return None if moment is None else Bound(moment, moment.zone is None)
+
+
 def selected_rows(options: argparse.Namespace) -> Iterator[Row]:
     """The rows of what the options select, with progress on a terminal."""
     from npu_kb.cluster.dask import workers_of
@@ -85,7 +92,7 @@ def selected_rows(options: argparse.Namespace) -> Iterator[Row]:
             options.paths,
             overlay_folders(options),
             globs=Globs(options.include, options.exclude),
-            window=(options.since, options.until),
+            window=(_bound(options.since), _bound(options.until)),
             engine=options.engine,
             jobs=jobs,
             pool=pool,

@@ -32,8 +32,20 @@ _MOST_CLUE_LINES = 5_000
 NEAR, OUTPUT, _MOST_NEAR = 8, 120, 3_000
 """Lines on either side of a needle that needs company, below a sign of an output, and how many of them a log keeps."""
 
-Window = tuple[Moment | None, Moment | None]
-"""Since and until: without a zone as each log writes it."""
+
+class Bound(NamedTuple):
+    """An end of a window of time: UTC seconds, or those of a clock as each log writes it, whatever its zone."""
+
+    seconds: float
+    as_written: bool = False
+
+    def comparable(self, time: Moment) -> float:
+        """A time of a log as it compares with the seconds."""
+        return time + (time.zone or 0) if self.as_written else time
+
+
+Window = tuple[Bound | None, Bound | None]
+"""Since and until."""
 
 
 class Probe(NamedTuple):
@@ -296,9 +308,5 @@ def _is_within(time: Moment | None, window: Window) -> bool:
     since, until = window
     if time is None:
         return True
-    return (since is None or _beside(time, since) >= since) and (until is None or _beside(time, until) <= until)
-
-
-def _beside(time: Moment, bound: Moment) -> float:
-    """The time as it compares with a bound: beside one without a zone as it is written."""
-    return time + (time.zone or 0) if bound.zone is None else time
+    begun = since is None or since.comparable(time) >= since.seconds
+    return begun and (until is None or until.comparable(time) <= until.seconds)
