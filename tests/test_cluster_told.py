@@ -81,6 +81,14 @@ def test_ranks_that_may_stand_in_a_damaged_row_are_not_said_to_have_no_logs(run:
     assert "No logs of rank 1, unless in what was left out." in shown
 
 
+def test_ranks_of_a_scan_that_cannot_be_read_are_not_suspected(run: Run, tmp_path: Path) -> None:
+    scan, other = tmp_path / "node1.jsonl", tmp_path / "node0.jsonl"
+    run("scan", write(tmp_path / "logs", {"node1/rank_1.log": [SOUND, WAIT]}), "--out", str(scan))
+    assert run("merge", str(scan))[1].startswith("FIRST FAULT  rank 0\n")
+    other.write_text("")
+    assert run("merge", str(scan), str(other))[1].startswith("Nobody in 1 log tells what failed first")
+
+
 def test_a_log_that_was_cut_while_it_was_packed_does_not_clear_its_rank(run: Run, tmp_path: Path) -> None:
     waits = "EI0002: The Notify register has not received the Notify record from remote rank [0]."
     folder = write(tmp_path, {f"node0/rank_{rank}.log": [SOUND, f"{WAIT} {waits}"] for rank in range(1, 4)})

@@ -25,18 +25,16 @@ class Gaps:
     def __init__(self) -> None:
         self.only: set[Lines] = set()
         """What logs were read in windows of time."""
+        self.may_hide_ranks = False
+        """Whether there may be ranks of which nothing is known for that."""
         self._beginnings: tuple[str, ...] = ()
 
     def add(self, sources: str, only: Lines | None = None) -> None:
         """Lines may be missing in all sources that begin so."""
+        self.may_hide_ranks = True
         self._beginnings = (*dict.fromkeys((*self._beginnings, sources)),)
         if only:
             self.only.add(only)
-
-    @property
-    def may_hide_ranks(self) -> bool:
-        """Whether there may be ranks of which nothing is known for that."""
-        return bool(self._beginnings)
 
     def unheard(self, who: Who, summaries: Iterable[SourceSummary]) -> frozenset[int]:
         """The ranks of whose logs lines may be missing."""

@@ -177,6 +177,7 @@ class Scans:
         self._leave_out(scan.file, line, why)
 
     def _leave_out(self, file: str, line: int, why: str) -> None:
+        self.gaps.may_hide_ranks = True
         known = self._left_out.setdefault(file, LeftOut(file, line, 0, why[:_LONGEST_REASON]))
         first = known if known.line <= line else LeftOut(file, line, 0, why[:_LONGEST_REASON])
         self._left_out[file] = first._replace(lines=known.lines + 1)
