@@ -27,6 +27,7 @@ from npu_kb.cluster.processes import own_pool
 from npu_kb.cluster.progress import progress_text
 from npu_kb.cluster.scan import scan
 from npu_kb.cluster.scans import Scans
+from npu_kb.cluster.sightings import Bound
 from npu_kb.cluster.times import read_time
 from npu_kb.errors import NpuKbError
 
@@ -371,7 +372,7 @@ def test_the_generator_writes_the_same_bytes_and_a_truth_that_the_scan_finds(
 def test_what_was_written_before_since_and_after_until_is_left_out(tmp_path: Path) -> None:
     log = tmp_path / "a.log"
     log.write_text(noisy({10: FAULT, 30: FAULT, 50: FAULT}, 59))
-    (row,) = observations(list(scan([str(log)], [], window=(1795946420.0, 1795946440.0))))
+    (row,) = observations(list(scan([str(log)], [], window=(Bound(1795946420), Bound(1795946440)))))
     assert (row.line, row.last_line, row.count) == (30, 30, 1)
 
 

@@ -17,7 +17,7 @@ from npu_kb.cluster.clocks import Clocks
 from npu_kb.cluster.clues import ClueReader, clues_in, rank_table_clues
 from npu_kb.cluster.names import PathNames, is_cluster, names_of, names_of_all
 from npu_kb.cluster.observation import Clue
-from npu_kb.cluster.times import read_stamp, read_time
+from npu_kb.cluster.times import read_stamp, read_time, written
 from npu_kb.cluster.who import Who
 
 Run = Callable[..., tuple[int, str, str]]
@@ -305,10 +305,10 @@ def test_lines_without_a_zone_are_in_the_one_that_other_lines_of_their_log_name(
     (tmp_path / "rank_0.log").write_text("\n".join(lines) + "\n")
     wait = "EI0002: The wait execution of the Notify register times out."
     (tmp_path / "rank_1.log").write_text(f"2025-10-24T11:30:00+0800 {wait}\n")
-    told = run("cluster", str(tmp_path), "--timeline")[1].splitlines()
-    assert [" ".join(line.split()[:4]) for line in told] == [
-        "2025-10-24 03:10:00.000 rank 0",
-        "2025-10-24 03:30:00.000 rank 1",
+    told = json.loads(run("cluster", str(tmp_path), "--format", "json")[1])["timeline"]
+    assert [(event["party"], written(event["time"])) for event in told] == [
+        ("rank 0", "2025-10-24 03:10:00.000"),
+        ("rank 1", "2025-10-24 03:30:00.000"),
     ]
 
 

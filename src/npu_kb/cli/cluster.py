@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -19,9 +20,10 @@ from npu_kb.cli.options import (
     print_json,
     width,
 )
-from npu_kb.cli.scan import add_selection, selected_rows
+from npu_kb.cli.scan import add_selection, only_lines, selected_rows
 
 if TYPE_CHECKING:
+    from npu_kb.cluster.gaps import Gaps
     from npu_kb.cluster.observation import Row
     from npu_kb.cluster.scans import Scans
     from npu_kb.knowledge.base import Knowledge
@@ -39,7 +41,9 @@ def add_telling(parser: argparse.ArgumentParser) -> None:
     """The options that say how the answer is shown."""
     parser.add_argument("--timeline", action="store_true", help="the first event of each rank, in the order of time")
     parser.add_argument("--by", choices=_BY, help="as --timeline, for each rank, host or device")
-    parser.add_argument("--plot", type=_picture, metavar="FILE", help="draw the timeline into FILE.svg or FILE.html")
+    parser.add_argument(
+        "--plot", type=_picture, metavar="FILE.svg", help="draw the timeline; the name ends in .svg or .html"
+    )
     add_output(parser, ["text", "json"])
 
 
@@ -55,6 +59,16 @@ def run_on_all(options: argparse.Namespace, paths: list[str]) -> tuple[int, dict
     return tell(everything, selected_rows(everything), load_knowledge(everything))
 
 
+def _gaps(options: argparse.Namespace) -> Gaps:
+    """What the options leave out of the logs."""
+    from npu_kb.cluster.gaps import Gaps, Lines
+
+    gaps = Gaps()
+    if bounds := only_lines(options):
+        gaps.add("", Lines(**bounds))
+    return gaps
+
+
 def tell(
     options: argparse.Namespace, rows: Iterable[Row], knowledge: Knowledge, scans: Scans | None = None
 ) -> tuple[int, dict[str, Any]]:
@@ -62,9 +76,8 @@ def tell(
     from npu_kb.cluster.timeline import story_of
     from npu_kb.render.cluster_document import cluster_document
 
-    story = story_of(rows, knowledge)
-    left_out = scans.left_out if scans else []
-    document = cluster_document(story, knowledge, left_out)
+    story = story_of(rows, knowledge, scans.gaps if scans else _gaps(options))
+    document = cluster_document(story, knowledge, scans.left_out if scans else [])
     if options.format == "json":
         print_json(document)
     else:
@@ -72,7 +85,7 @@ def tell(
     if plot := getattr(options, "plot", None):
         sys.stdout.flush()  # a picture that cannot be written takes no answer away
         _draw(document, plot)
-    return FOUND if document["faults"] else BAD if left_out else NONE, document
+    return FOUND if document["faults"] else BAD if document["sources"]["left_out"] else NONE, document
 
 
 def _text(document: dict[str, Any], options: argparse.Namespace) -> str:
@@ -81,7 +94,15 @@ def _text(document: dict[str, Any], options: argparse.Namespace) -> str:
 
     page = Page(language(options), colour(options), width())
     by = getattr(options, "by", None) or ("rank" if getattr(options, "timeline", False) else "")
-    return timeline_text(document, page, by) if by else cluster_text(document, page)
+    return timeline_text(document, page, by) if by else cluster_text(document, page, _command(options))
+
+
+def _command(options: argparse.Namespace) -> str:
+    """The command that tells the same and, with further options, more."""
+    from npu_kb.intake.clean import printable
+
+    name, paths = ("merge", options.scans) if "scans" in options else ("cluster", options.paths)
+    return printable(f"npu-kb {name} {shlex.join(paths)}")
 
 
 def _picture(path: str) -> str:

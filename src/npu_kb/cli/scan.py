@@ -19,6 +19,8 @@ from npu_kb.errors import NpuKbError
 
 if TYPE_CHECKING:
     from npu_kb.cluster.observation import Row
+    from npu_kb.cluster.sightings import Bound
+    from npu_kb.cluster.times import Moment
 
 _NAMES = 3
 """Of what is not read so many names are told for each reason."""
@@ -46,7 +48,7 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _moment(text: str) -> float:
+def _moment(text: str) -> Moment:
     from npu_kb.cluster.times import read_time
 
     times = (read_time(text + rest) for rest in ("", ":00", " 00:00:00"))
@@ -54,6 +56,26 @@ def _moment(text: str) -> float:
     if time is None:
         raise argparse.ArgumentTypeError("must be a day or time such as 2026-11-29 or 2026-11-29T08:00:00")
     return time
+
+
+def only_lines(options: argparse.Namespace) -> dict[str, str]:
+    """The only lines that the options select by time, where they do: `since` and `until`."""
+    bounds = {"since": options.since, "until": options.until}
+    return {name: _written(bound) for name, bound in bounds.items() if bound is not None}
+
+
+def _written(moment: Moment) -> str:
+    from npu_kb.cluster.times import written, zone_name
+
+    if moment.zone is None:
+        return written(moment)
+    return f"{written(moment + moment.zone)} {zone_name(moment.zone)}"
+
+
+def _bound(moment: Moment | None) -> Bound | None:
+    from npu_kb.cluster.sightings import Bound
+
+    return None if moment is None else Bound(moment, moment.zone is None)
 
 
 def selected_rows(options: argparse.Namespace) -> Iterator[Row]:
@@ -70,7 +92,7 @@ def selected_rows(options: argparse.Namespace) -> Iterator[Row]:
             options.paths,
             overlay_folders(options),
             globs=Globs(options.include, options.exclude),
-            window=(options.since, options.until),
+            window=(_bound(options.since), _bound(options.until)),
             engine=options.engine,
             jobs=jobs,
             pool=pool,
@@ -88,7 +110,9 @@ def run(options: argparse.Namespace) -> int:
     first = next(rows, None)  # a path that is not there is told before anything is written
     host = options.host or (os.uname().nodename if options.out else "")
     with _output(options.out) as out:
-        out.writelines(to_json_lines(tally.counted(chain([first] if first else [], rows)), host, began))
+        out.writelines(
+            to_json_lines(tally.counted(chain([first] if first else [], rows)), host, began, only_lines(options))
+        )
     tally.tell_skipped()
     return FOUND if tally.claims else NONE
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from calendar import timegm
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from functools import cached_property
 from statistics import median
 from time import gmtime
 from typing import NamedTuple, TypeGuard
@@ -47,6 +48,28 @@ class Clocks:
         clues = [row for row in rows if isinstance(row, Clue)]
         return cls(Who(sorted({row.source for row in rows}), clues), clues)
 
+    @property
+    def zone(self) -> int | None:
+        """The zone (seconds east of UTC) of all logs, where some name it and none another; else None."""
+        zones = self._zones_of_logs
+        return min(zones) if len(zones) == 1 else None
+
+    @property
+    def zones_differ(self) -> bool:
+        """Whether logs are of several zones."""
+        return len(self._zones_of_logs) > 1
+
+    @cached_property
+    def _zones_of_logs(self) -> set[int]:
+        """Those that logs name or share with others; none where no log names one."""
+        named = {source: stamp["zone"] for source, stamp in self._stamps.items()}
+        if set(named.values()) <= {"none"}:
+            return set()
+        hosts = self._hosts
+        return {
+            self._zone_of_host(hosts.get(source, "")) if zone == "none" else int(zone) for source, zone in named.items()
+        }
+
     def true_time(self, source: str, time: float | None) -> float | None:
         """UTC seconds of the common clock; None for a time that no log has."""
         if not _is_plausible(time):
@@ -58,8 +81,11 @@ class Clocks:
         """Seconds that are still to be taken off a time: those of its log's zone or of its host's, if it names none."""
         own = stamp.get("zone", "none")
         if own == "none":
-            return self._zones.get(host, self._zones.get("", 0))
+            return self._zone_of_host(host)
         return int(own) if isinstance(time, Moment) and time.zone is None else 0
+
+    def _zone_of_host(self, host: str) -> int:
+        return self._zones.get(host, self._zones.get("", 0))
 
     def _in_year(self, stamp: dict[str, str], time: float) -> float:
         """The time in the year that brings it nearest to logs that name theirs, where its own log names none."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from npu_kb.cluster.clocks import Clocks
 from npu_kb.cluster.clues import accused
 from npu_kb.cluster.observation import Observation
-from npu_kb.cluster.suspects import ENTRIES
+from npu_kb.cluster.suspects import TELL_OF_OTHERS
 from npu_kb.cluster.who import Party, Who
 from npu_kb.knowledge.base import Knowledge
 
@@ -65,8 +65,11 @@ def event_of(row: Observation, who: Who, clocks: Clocks, entries: Entries) -> Ev
 def _part(entry: dict[str, Any], text: str) -> str:
     if entry["role"] == "follow-on":
         return "waiting" if entry["layer"] in ("communication", "serving") else "effect"
-    told_of_others = entry["id"] in ENTRIES.values() or accused(text)
-    return "testimony" if entry["role"] == "root" and told_of_others else str(entry["role"])
+    return (
+        "testimony"
+        if entry["role"] == "root" and (entry["id"] in TELL_OF_OTHERS or accused(text))
+        else str(entry["role"])
+    )
 
 
 def unexplained(events: list[Event], every: list[Event], entries: Entries) -> list[Event]:

@@ -32,6 +32,8 @@ class Fault(NamedTuple):
     """Whether its parties still waited for others a good while later."""
     without_logs: bool = False
     """Whether others only wait for its party and there are no logs that tell why: it may wait for another one too."""
+    unheard: bool = False
+    """Whether others wait for its party, and lines of its logs may be missing."""
     beside: tuple[str, ...] = ()
     """Entries that tell the same fault less exactly."""
 
@@ -41,7 +43,7 @@ def told_once(faults: list[Fault], entries: Entries) -> list[Fault]:
 
     def exact_first(fault: Fault) -> tuple[object, ...]:
         shapes = len(entries.get(fault.entry).get("match", ())) if fault.entry else 0
-        return VERDICTS.index(fault.verdict), shapes, fault.entry, fault.parties[0].name
+        return VERDICTS.index(fault.verdict), shapes, fault.entry, fault.parties[0].order
 
     if len(faults) > _MOST:
         return faults

@@ -72,12 +72,16 @@ _KINDS: dict[str, type[Observation] | type[SourceSummary] | type[Clue]] = {
 _NAMES = {row_type: kind for kind, row_type in _KINDS.items()}
 
 
-def to_json_lines(rows: Iterable[Row], host: str = "", time: float | None = None) -> Iterator[str]:
+def to_json_lines(
+    rows: Iterable[Row], host: str = "", time: float | None = None, only: dict[str, str] | None = None
+) -> Iterator[str]:
     """The rows as JSON lines; the first one names the schema, the host that is scanned, and when (UTC seconds).
+
+    It also names the `only` lines that were read, if not all: `since` and `until`.
 
     The last one says how many rows there are, so that a file that was cut off is told from a whole one.
     """
-    yield json.dumps({"schema": SCHEMA, "host": host, "time": time, "has_end": True}) + "\n"
+    yield json.dumps({"schema": SCHEMA, "host": host, "time": time, "has_end": True, **(only or {})}) + "\n"
     count = 0
     for row in rows:
         count += 1

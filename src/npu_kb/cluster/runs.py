@@ -78,6 +78,6 @@ def rows_by_run(rows: Iterable[Row], runs: list[Run], clocks: Clocks) -> tuple[l
         number = numbers.get(row.source, of_time)
         if number is None:
             everywhere.append(row)
-        elif number < len(runs) and of_time in (None, number):
+        elif number < len(runs):
             found[number].append(row)
     return found, everywhere

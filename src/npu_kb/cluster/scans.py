@@ -14,6 +14,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
+from npu_kb.cluster.gaps import Gaps, Lines
 from npu_kb.cluster.observation import SCHEMA, Row, row_from_json
 from npu_kb.intake.pipes import told_if_it_waits
 
@@ -58,6 +59,12 @@ class _Scan(NamedTuple):
     """Bytes of the file before the first row, and up to the next scan."""
     has_end: bool
     """Whether its header says that it has an end."""
+    only: Lines
+
+    @property
+    def sources(self) -> str:
+        """What the names of its sources begin with."""
+        return f"{self.host}:" if self.host else ""
 
 
 class Scans:
@@ -65,6 +72,8 @@ class Scans:
 
     def __init__(self, names: list[str]) -> None:
         self._left_out: dict[str, LeftOut] = {}
+        self.gaps = Gaps()
+        """Complete when all rows were read."""
         self._copies: dict[str, BinaryIO] = {}
         """Of pipes, which can be read only once."""
         self._scans = sorted(scan for name in dict.fromkeys(names) for scan in self._scans_in(name))
@@ -108,18 +117,20 @@ class Scans:
             if header["schema"] != SCHEMA:
                 self._leave_out(name, line, f"is of schema {header['schema']!r}, not {SCHEMA}")
             elif has_end or start < end:
-                yield _Scan(*_host_and_time(header), name, line + 1, start, end, has_end)
+                yield _Scan(*_host_and_time(header), name, line + 1, start, end, has_end, _only(header))
 
     def _rows_of(self, scan: _Scan) -> Iterator[Row]:
         last, lines, used = scan.line, 0, 0
         told: int | None = None
+        if any(scan.only):
+            self.gaps.add(scan.sources, scan.only)
         try:
             with self._opened(scan.file) as stream:
                 for number, _, line in _lines(stream, scan.line, scan.start, scan.end):
                     if not (text := line.strip(_BLANK)):
                         continue
                     if told is not None:
-                        self._leave_out(scan.file, number, "something stands behind its end")
+                        self._damaged(scan, number, "something stands behind its end")
                         break
                     if end := _END.fullmatch(text):
                         told = int(end[1])
@@ -131,15 +142,15 @@ class Scans:
                     try:
                         row = row_from_json(line.decode("utf-8", "replace"))
                     except ValueError as error:
-                        self._leave_out(scan.file, number, f"is no row of a scan ({error})")
+                        self._damaged(scan, number, f"is no row of a scan ({error})")
                         continue
                     used += 1
-                    yield row._replace(source=sys.intern(f"{scan.host}:{row.source}" if scan.host else row.source))
+                    yield row._replace(source=sys.intern(f"{scan.sources}{row.source}"))
         except OSError as error:
-            self._leave_out(scan.file, 0, f"cannot be read: {error.strerror}")
+            self._damaged(scan, 0, f"cannot be read: {error.strerror}")
         if told != lines and (scan.has_end or told is not None):
             fault = "is cut off" if told is None else f"lacks rows, it had {told}"
-            self._leave_out(scan.file, last, f"{fault}; of its rows {used} are used")
+            self._damaged(scan, last, f"{fault}; of its rows {used} are used")
 
     @contextmanager
     def _opened(self, name: str) -> Iterator[BinaryIO]:
@@ -161,7 +172,12 @@ class Scans:
         shutil.copyfileobj(stream, copy)
         return copy
 
+    def _damaged(self, scan: _Scan, line: int, why: str) -> None:
+        self.gaps.add(scan.sources)
+        self._leave_out(scan.file, line, why)
+
     def _leave_out(self, file: str, line: int, why: str) -> None:
+        self.gaps.may_hide_ranks = True
         known = self._left_out.setdefault(file, LeftOut(file, line, 0, why[:_LONGEST_REASON]))
         first = known if known.line <= line else LeftOut(file, line, 0, why[:_LONGEST_REASON])
         self._left_out[file] = first._replace(lines=known.lines + 1)
@@ -184,6 +200,12 @@ def _headers(stream: BinaryIO) -> Iterator[tuple[int, int, int, dict[str, Any]]]
                 yield number, start + at, start + len(line), json.loads(line[at:])
             except (ValueError, RecursionError):
                 continue  # a damaged row, or a row that holds something of this name
+
+
+def _only(header: dict[str, Any]) -> Lines:
+    """The lines that were read, if not all."""
+    bounds = (header.get(name) for name in Lines._fields)
+    return Lines(*(bound if isinstance(bound, str) and bound.isprintable() else "" for bound in bounds))
 
 
 def _host_and_time(header: dict[str, Any]) -> tuple[str, float]:

@@ -12,7 +12,7 @@ from npu_kb.cluster.candidates import Candidates
 from npu_kb.cluster.clues import ClueReader
 from npu_kb.cluster.engines import Engine
 from npu_kb.cluster.needles import WHITE, Calls, Needles
-from npu_kb.cluster.times import read_time
+from npu_kb.cluster.times import Moment, read_time
 from npu_kb.intake.clean import decode
 from npu_kb.intake.logtext import MAX_LINE
 
@@ -32,8 +32,20 @@ _MOST_CLUE_LINES = 5_000
 NEAR, OUTPUT, _MOST_NEAR = 8, 120, 3_000
 """Lines on either side of a needle that needs company, below a sign of an output, and how many of them a log keeps."""
 
-Window = tuple[float | None, float | None]
-"""Since and until, UTC seconds."""
+
+class Bound(NamedTuple):
+    """An end of a window of time: UTC seconds, or those of a clock as each log writes it, whatever its zone."""
+
+    seconds: float
+    as_written: bool = False
+
+    def comparable(self, time: Moment) -> float:
+        """A time of a log as it compares with the seconds."""
+        return time + (time.zone or 0) if self.as_written else time
+
+
+Window = tuple[Bound | None, Bound | None]
+"""Since and until."""
 
 
 class Probe(NamedTuple):
@@ -258,8 +270,8 @@ class _Line:
             number, start = number + 1, end + 1
 
     @cached_property
-    def time(self) -> float | None:
-        """UTC seconds that the line tells, or one of those above it."""
+    def time(self) -> Moment | None:
+        """When the line was written, as it tells, or one of those above it."""
         start, end = self.start, self.end
         is_row_of_a_table = self.squeezed.startswith((b"|", b"+"))
         for _ in range(OUTPUT if is_row_of_a_table else _STAMP_ABOVE):
@@ -292,6 +304,9 @@ def _bounds(chunk: bytes, place: int) -> tuple[int, int]:
     return max(start, place - half), min(len(chunk) if end < 0 else end, place + half)
 
 
-def _is_within(time: float | None, window: Window) -> bool:
+def _is_within(time: Moment | None, window: Window) -> bool:
     since, until = window
-    return time is None or ((since is None or time >= since) and (until is None or time <= until))
+    if time is None:
+        return True
+    begun = since is None or since.comparable(time) >= since.seconds
+    return begun and (until is None or until.comparable(time) <= until.seconds)

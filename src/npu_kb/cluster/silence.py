@@ -7,6 +7,7 @@ from statistics import median
 
 from npu_kb.cluster.clocks import Clocks
 from npu_kb.cluster.events import Event
+from npu_kb.cluster.gaps import Gaps
 from npu_kb.cluster.observation import SourceSummary
 from npu_kb.cluster.suspects import Suspect, merged_hosts
 from npu_kb.cluster.who import Party, Who
@@ -15,8 +16,13 @@ _LATE = 10.0
 """Seconds after the others' time-outs at which the last rank's speaks of a rank that came late."""
 
 
-def silent_suspects(who: Who, clocks: Clocks, events: list[Event], summaries: list[SourceSummary]) -> list[Suspect]:
-    """Suspects where nobody names one: who began again, complains of nothing while others do, or complains last."""
+def silent_suspects(
+    who: Who, clocks: Clocks, events: list[Event], summaries: list[SourceSummary], gaps: Gaps
+) -> list[Suspect]:
+    """Suspects where nobody names one: who began again, complains of nothing while others do, or complains last.
+
+    No silence counts that `gaps` in the logs may have made.
+    """
     complaints: dict[int, float | None] = {}
     for event in events:
         if event.party.rank is not None and event.part in ("waiting", "testimony"):
@@ -25,8 +31,8 @@ def silent_suspects(who: Who, clocks: Clocks, events: list[Event], summaries: li
         return []
     by = frozenset(f"rank {rank}" for rank in complaints)
     restarted = _restarts(who, clocks, summaries)
-    quiet = _quiet(who, clocks, summaries, set(complaints))
-    lost = sorted(set(range(who.world)) - who.logged)
+    quiet = _quiet(who, clocks, summaries, gaps.unheard(who, summaries) | complaints.keys())
+    lost = [] if gaps.may_hide_ranks else sorted(set(range(who.world)) - who.logged)
     found = (
         [Suspect("restarted", party, time, by, None) for party, time in restarted]
         or [Suspect("silent", party, time, by, None) for party, time in quiet]
@@ -37,17 +43,17 @@ def silent_suspects(who: Who, clocks: Clocks, events: list[Event], summaries: li
 
 
 def _quiet(
-    who: Who, clocks: Clocks, summaries: list[SourceSummary], complaining: set[int]
+    who: Who, clocks: Clocks, summaries: list[SourceSummary], others: frozenset[int]
 ) -> list[tuple[Party, float | None]]:
-    """Ranks with logs that complain of nothing, with the time of their last line; the first to fall silent first."""
+    """Ranks with logs but the others, with the time of their last line; the first to fall silent first."""
     last: dict[int, float] = {}
     for summary in summaries:
         party = who.parties[summary.source]
         time = clocks.true_time(summary.source, summary.last_time)
         if party.rank is not None and time is not None:
             last[party.rank] = max(time, last.get(party.rank, time))
-    quiet = [(who.ranks[rank], last.get(rank)) for rank in who.apart if rank not in complaining]
-    return sorted(quiet, key=lambda pair: (pair[1] is None, pair[1] or 0.0, pair[0].name))
+    quiet = [(who.ranks[rank], last.get(rank)) for rank in who.apart if rank not in others]
+    return sorted(quiet, key=lambda pair: (pair[1] is None, pair[1] or 0.0, pair[0].order))
 
 
 def _restarts(who: Who, clocks: Clocks, summaries: list[SourceSummary]) -> list[tuple[Party, float]]:

@@ -22,6 +22,8 @@ ENTRIES = {
     "collective": "collectives-issued-differ-between-ranks",
 }
 """The entry that tells more of what a suspect is named for, where there is one."""
+TELL_OF_OTHERS = {*ENTRIES.values(), "mindspore-cluster-topology-timed-out"}
+"""Entries of faults that are others' than of those whose logs tell them."""
 _REASONS = {"Heartbeat Lost": "lost", "LOST": "lost", "Stuck": "stuck", "STUCK": "stuck"}
 _TOGETHER = 30.0
 """Seconds between two heartbeats: who is missed within them fell silent at once."""
@@ -167,7 +169,7 @@ def _joined(suspects: Iterable[Suspect]) -> list[Suspect]:
     for suspect in suspects:
         groups[suspect.reason, suspect.party].append(suspect)
     joined = [min(group, key=_when)._replace(by=frozenset().union(*(s.by for s in group))) for group in groups.values()]
-    return sorted(joined, key=lambda s: (*_when(s), -len(s.by), s.party.name))
+    return sorted(joined, key=lambda s: (*_when(s), -len(s.by), s.party.order))
 
 
 def _when(suspect: Suspect) -> tuple[bool, float]:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from itertools import islice
+from math import floor
 from typing import NamedTuple
 
+from npu_kb.cluster.ahead import Ahead, seems_ahead
 from npu_kb.cluster.clocks import Clocks
 from npu_kb.cluster.events import Entries, Event, event_of, not_after, unexplained
 from npu_kb.cluster.faults import Fault, told_once
+from npu_kb.cluster.gaps import Gaps, Lines
 from npu_kb.cluster.gather import gathered, tells_whose
 from npu_kb.cluster.observation import Clue, Observation, Row, SourceSummary
 from npu_kb.cluster.runs import Run, rows_by_run, runs_of
@@ -18,11 +22,20 @@ from npu_kb.cluster.who import Party, Who
 from npu_kb.diagnosis.model import CLAIMS
 from npu_kb.knowledge.base import Knowledge
 
+_MOST_EARLIER = 5
+"""Earlier runs whose faults are named."""
 _OUTLIVED = 60.0
 """Seconds after a fault at which a rank that waits for others has outlived it."""
 
 _MOST_WORK = 10
 """Times the rows of all logs that are looked through in search of the last run with a fault."""
+
+
+class EarlierRun(NamedTuple):
+    """A run before the one that is told: its first fault, and a time (UTC seconds) at which the next had not begun."""
+
+    fault: Fault
+    until: float
 
 
 class Story(NamedTuple):
@@ -36,23 +49,42 @@ class Story(NamedTuple):
     """The first one first."""
     followers: list[Event]
     summaries: list[SourceSummary]
+    unheard: frozenset[int]
+    """Ranks of whose logs lines may be missing."""
+    only: list[Lines]
+    """The only lines that were read, of some logs or all."""
+    ahead: Ahead | None = None
+    """A log whose times seem to be wrong."""
     earlier_runs: int = 0
     """Runs before this one of which there are logs."""
+    earlier: tuple[EarlierRun, ...] = ()
+    """The last of them that have a fault, the last one first."""
 
 
-def story_of(rows: Iterable[Row], knowledge: Knowledge) -> Story:
+def story_of(rows: Iterable[Row], knowledge: Knowledge, gaps: Gaps | None = None) -> Story:
     """The story that the rows of one or more scans tell, in whatever order and how often they come.
 
-    Where they are of several runs of a job it is the last one that has a fault.
+    Where they are of several runs of a job it is the last one that has a fault. `gaps` are those that the rows have,
+    known when all rows were read.
     """
     entries = Entries(knowledge)
     every = gathered(rows, entries.is_benign)
-    story = _story(every, Clocks.of(every), entries)
+    gaps = gaps or Gaps()
+    story = _story(every, Clocks.of(every), entries, gaps)
     runs = runs_of(every, story.who, story.clocks)
-    return next(_stories_of_runs(every, runs, story, entries), story) if len(runs) > 1 else story
+    if len(runs) < 2:
+        return story
+    stories = islice(_stories_of_runs(every, runs, story, entries, gaps), 1 + _MOST_EARLIER)
+    last, *earlier = [*stories] or [story]
+    return last._replace(earlier=tuple(_earlier_run(told, runs) for told in earlier))
 
 
-def _stories_of_runs(every: list[Row], runs: list[Run], story: Story, entries: Entries) -> Iterator[Story]:
+def _earlier_run(story: Story, runs: list[Run]) -> EarlierRun:
+    following = runs[len(runs) - 2 - story.earlier_runs]
+    return EarlierRun(story.faults[0], floor(following.start) - 1)
+
+
+def _stories_of_runs(every: list[Row], runs: list[Run], story: Story, entries: Entries, gaps: Gaps) -> Iterator[Story]:
     """The stories of runs that have a fault, the last one first, as far as that is little work beside the whole."""
     suspicious = {event.key for event in story.events if _may_tell_a_fault(event)}
     of_runs, of_any = rows_by_run(every, runs, story.clocks)
@@ -62,7 +94,7 @@ def _stories_of_runs(every: list[Row], runs: list[Run], story: Story, entries: E
             work += len(own) + len(of_any)
             if work > _MOST_WORK * len(every):
                 return
-            told = _story([*own, *of_any], story.clocks, entries)
+            told = _story([*own, *of_any], story.clocks, entries, gaps)
             if told.faults:
                 yield told._replace(earlier_runs=len(runs) - 1 - number)
 
@@ -78,24 +110,28 @@ def _is_suspicious(row: Row, keys: set[tuple[str, int, str]]) -> bool:
     return isinstance(row, Clue) and not tells_whose(row)
 
 
-def _story(rows: list[Row], clocks: Clocks, entries: Entries) -> Story:
+def _story(rows: list[Row], clocks: Clocks, entries: Entries, gaps: Gaps) -> Story:
     clues = [row for row in rows if isinstance(row, Clue)]
     summaries = [row for row in rows if isinstance(row, SourceSummary)]
     who = Who(sorted({row.source for row in rows}), clues)
     events = sorted(
         (event_of(row, who, clocks, entries) for row in rows if isinstance(row, Observation)),
-        key=lambda event: (event.time is None, event.time or 0.0, event.party.name, event.key),
+        key=lambda event: (event.time is None, event.time or 0.0, event.party.order, event.key),
     )
     suspects = Testimony(who, clocks, clues).suspects()
     own = [event for event in events if event.part in ("root", "effect") and event.severity != "benign"]
     roots = unexplained([event for event in own if event.observation.verdict in CLAIMS], events, entries)
-    suspects = suspects or ([] if roots else silent_suspects(who, clocks, events, summaries))
+    suspects = suspects or ([] if roots else silent_suspects(who, clocks, events, summaries, gaps))
     if not roots and not suspects:
         roots = [event for event in events if event.part == "testimony" and event.observation.verdict in CLAIMS]
     hints = [event for event in own if event.observation.verdict not in CLAIMS]
-    faults = _in_order(told_once(_faults(events, roots, hints, suspects, who), entries), who)
+    unheard = gaps.unheard(who, summaries)
+    faults = _in_order(told_once(_faults(events, roots, hints, suspects, who, unheard), entries), who)
     told = {event.key for fault in faults for event in fault.events}
-    return Story(who, clocks, events, faults, [e for e in events if e.key not in told and _follows(e)], summaries)
+    followers = [event for event in events if event.key not in told and _follows(event)]
+    return Story(
+        who, clocks, events, faults, followers, summaries, unheard, sorted(gaps.only), seems_ahead(faults, events)
+    )
 
 
 def _follows(event: Event) -> bool:
@@ -103,7 +139,12 @@ def _follows(event: Event) -> bool:
 
 
 def _faults(
-    events: list[Event], roots: list[Event], hints: list[Event], suspects: list[Suspect], who: Who
+    events: list[Event],
+    roots: list[Event],
+    hints: list[Event],
+    suspects: list[Suspect],
+    who: Who,
+    unheard: frozenset[int],
 ) -> list[Fault]:
     """A fault for each cause that logs tell of their own party, and for each suspect whose own log tells none.
 
@@ -119,7 +160,7 @@ def _faults(
         if own := _first_of(roots, suspect):
             named[_group(own, last_waits)].append(suspect)
         else:
-            faults.append(_of_suspect(suspect, _first_of(hints, suspect), who))
+            faults.append(_of_suspect(suspect, _first_of(hints, suspect), who, unheard))
     faults = _without_logs_together(faults)
     return faults + [_of_events(group, events, named[group]) for group, events in groups.items()]
 
@@ -155,10 +196,11 @@ def _concerns(party: Party, suspect: Party) -> bool:
     return bool(party.host) and party.host == suspect.host and same_device and same_process
 
 
-def _of_suspect(suspect: Suspect, hint: Event | None, who: Who) -> Fault:
+def _of_suspect(suspect: Suspect, hint: Event | None, who: Who, unheard: frozenset[int]) -> Fault:
     waited_for = suspect.reason == "waited-for"
     without_logs = waited_for and not hint and not _has_logs(suspect.party, who)
-    sure = suspect.reason in ENTRIES or (waited_for and len(suspect.by) > 1 and not without_logs)
+    is_unheard = waited_for and not without_logs and suspect.party.rank in unheard
+    sure = suspect.reason in ENTRIES or (waited_for and len(suspect.by) > 1 and not without_logs and not is_unheard)
     return Fault(
         entry=hint.observation.entry if hint else ENTRIES.get(suspect.reason, ""),
         reason=suspect.reason,
@@ -169,6 +211,7 @@ def _of_suspect(suspect: Suspect, hint: Event | None, who: Who) -> Fault:
         named_by=suspect.by,
         clue=suspect.clue,
         without_logs=without_logs,
+        unheard=is_unheard,
     )
 
 
@@ -204,6 +247,6 @@ def _in_order(faults: list[Fault], who: Who) -> list[Fault]:
         outlived = fault.outlived and not fault.named_by
         widespread = named and not fault.named_by and len(fault.parties) > half
         slow = bool(fault.events) and all(event.severity != "fault" for event in fault.events)
-        return outlived, widespread, slow, fault.time is None, fault.time or 0.0, fault.entry, fault.parties[0].name
+        return outlived, widespread, slow, fault.time is None, fault.time or 0.0, fault.entry, fault.parties[0].order
 
     return sorted(faults, key=order)

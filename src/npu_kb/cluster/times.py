@@ -81,6 +81,18 @@ def zone_seconds(zone: str) -> int:
     return -east if zone[0] == "-" else east
 
 
+def written(seconds: float) -> str:
+    """UTC seconds as `2026-11-29 08:00:00.123`."""
+    whole, thousandths = divmod(round(seconds * 1000), 1000)
+    return f"{time.strftime('%Y-%m-%d %H:%M:%S', time.gmtime(whole))}.{thousandths:03d}"
+
+
+def zone_name(zone: int) -> str:
+    """`+08:00` of so many seconds east of UTC."""
+    hours, minutes = divmod(abs(zone) // 60, 60)
+    return f"{'-' if zone < 0 else '+'}{hours:02d}:{minutes:02d}"
+
+
 def read_stamp(text: str) -> dict[str, str]:
     """What the first stamp of a line tells: `zone` (seconds east of UTC, or "none") and `year` ("none" or "named").
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 from npu_kb.cluster.clues import written_by
@@ -28,9 +29,22 @@ class Party(NamedTuple):
         return of_host if self.rank is not None else f"{self.host} {of_host}".strip()
 
     @property
+    def order(self) -> tuple[object, ...]:
+        """Ranks by their numbers, before others by host, whose name may hold numbers as well."""
+        rank, device, pid = (-1 if number is None else number for number in (self.rank, self.device, self.pid))
+        return self.rank is None, rank, natural(self.host), self.host, device, pid
+
+    @property
     def without_process(self) -> Party:
         """The same whatever its process is: a rank or a device may have had several."""
         return self if self.rank is None and self.device is None else self._replace(pid=None)
+
+
+@lru_cache(maxsize=10_000)
+def natural(name: str) -> tuple[tuple[int, int, str], ...]:
+    """What sorts names by the numbers in them: node2 before node10."""
+    parts = re.findall(r"([0-9]{1,18})|([^0-9]+)", name)
+    return tuple((0, int(number), "") if number else (1, 0, word) for number, word in parts)
 
 
 _RANK_WORDS = re.compile(r"^\[rank(\d+)\]|\[Rank (\d+)\]|RankID:(\d+)\)")

@@ -40,6 +40,7 @@ _TEXTS = {
     "from": {"en": "from {time}", "zh": "自 {time}"},
     "unknown": {"en": "rank and host unknown", "zh": "rank 和主机未知"},
     "more": {"en": "and {count} more", "zh": "等，另有 {count} 个"},
+    "parties_named": {"en": "ranks {ranks}", "zh": "rank {ranks}"},
     "ranks": {
         "en": "Ranks: {expected} in the job, logs of {with_logs}{hosts}.",
         "zh": "作业共 {expected} 个 rank，已读取 {with_logs} 个 rank 的日志{hosts}。",
@@ -50,6 +51,27 @@ _TEXTS = {
         "zh": "这里缺少它的日志，它也可能在等待别的 rank。请先采集以下日志：{missing}。",
     },
     "without_logs": {"en": "No logs of rank {ranks}.", "zh": "缺少日志的 rank：{ranks}。"},
+    "perhaps_without_logs": {
+        "en": "No logs of rank {ranks}, unless in what was left out.",
+        "zh": "缺少日志的 rank（也可能在未采用的部分中）：{ranks}。",
+    },
+    "unheard": {
+        "en": "Read in part only, so that nothing is made of their silence: rank {ranks}.",
+        "zh": "以下 rank 的日志未读全，没有报错不作为依据：{ranks}。",
+    },
+    "since": {
+        "en": "Only lines from {since} on were read; that a rank tells no error proves nothing.",
+        "zh": "只读取了 {since} 及以后的日志行，没有报错不作为依据。",
+    },
+    "until": {
+        "en": "Only lines up to {until} were read; that a rank tells no error proves nothing.",
+        "zh": "只读取了 {until} 及以前的日志行，没有报错不作为依据。",
+    },
+    "between": {
+        "en": "Only lines from {since} up to {until} were read; that a rank tells no error proves nothing.",
+        "zh": "只读取了 {since} 至 {until} 之间的日志行，没有报错不作为依据。",
+    },
+    "zone": {"en": "Times are {zone}.", "zh": "以上时间的时区：{zone}。"},
     "without_error": {"en": "Without any error: rank {ranks}.", "zh": "没有任何报错的 rank：{ranks}。"},
     "clock": {
         "en": "Clock of {host}: {seconds} s {side} the others, as communicators of {ranks:rank} tell; corrected.",
@@ -61,6 +83,15 @@ _TEXTS = {
         "en": "Logs of {count:earlier run} are there as well; this is the last run with a fault.",
         "zh": "另有 {count} 次更早运行的日志；以上为最近一次有故障的运行。",
     },
+    "earlier_run": {
+        "en": '{time} {party}: {cause}; logs read with --until "{until}" tell that run.',
+        "zh": '{time} {party}：{cause}；用 --until "{until}" 读取日志可得到该次运行的结论。',
+    },
+    "log_ahead": {
+        "en": "Those who wait gave up before this cause is told: the clock or zone of {source} seems {hours} h ahead. "
+        "Which came first is not sure.",
+        "zh": "等待者的超时早于该故障的记录时间：{source} 的时钟或时区似乎快了 {hours} 小时，先后不确定。",
+    },
     "skipped": {
         "en": "Not read: {count:source}, first {source} ({why}).",
         "zh": "未读取 {count} 份，首个为 {source}（{why}）。",
@@ -70,8 +101,8 @@ _TEXTS = {
         "zh": "{count} 份扫描结果已损坏，损坏部分未采用，首个为 {file}（{why}）。",
     },
     "hint": {
-        "en": "More: npu-kb cluster PATH (of scans: npu-kb merge FILE) with --timeline, --by host or --plot FILE.svg.",
-        "zh": "更多：npu-kb cluster PATH（扫描结果用 npu-kb merge FILE）加 --timeline、--by host 或 --plot FILE.svg。",
+        "en": "More: {command} with --timeline, --by host or --plot FILE.svg.",
+        "zh": "更多：{command} 加 --timeline、--by host 或 --plot FILE.svg。",
     },
 }
 _REASONS = {
@@ -129,8 +160,11 @@ _PARTS_ZH = {"root": "根因", "effect": "受影响", "waiting": "等待", "test
 """The parts of events, which are in English."""
 
 
-def cluster_text(document: dict[str, Any], page: Page) -> str:
-    """The one-screen answer; how to mend the first fault stands at its end."""
+def cluster_text(document: dict[str, Any], page: Page, command: str = "npu-kb cluster PATH") -> str:
+    """The one-screen answer; how to mend the first fault stands at its end.
+
+    `command` is the one that shows more with further options.
+    """
     faults = document["faults"]
     if not faults:
         why = "waiting" if document["followers"] else "nothing"
@@ -139,7 +173,9 @@ def cluster_text(document: dict[str, Any], page: Page) -> str:
         _first_fault(page, fault, document["ranks"]) if number == 0 else _other_fault(page, fault, number == 1)
     if len(faults) > _MOST_FAULTS:
         page.paragraph(_said("more_faults", page, count=len(faults) - _MOST_FAULTS), 2, "dim")
-    if not document["order_is_sure"]:
+    if document["ahead"]:
+        page.paragraph(_said("log_ahead", page, **document["ahead"]), 2, "dim")
+    elif not document["order_is_sure"]:
         page.paragraph(_said("unsure", page), 2, "dim")
     _followers(page, document["followers"])
     _ranks(page, document)
@@ -148,7 +184,7 @@ def cluster_text(document: dict[str, Any], page: Page) -> str:
         page.field("cause", choose(faults[0]["cause"], page.lang))
         remedies(page, {**faults[0], "diagnose": faults[0]["diagnose"][:1]})
     page.blank()
-    page.paragraph(_said("hint", page), 0, "dim")
+    page.paragraph(_said("hint", page, command=clipped(command, 3 * page.width)), 0, "dim")
     return page.text()
 
 
@@ -201,14 +237,26 @@ def _ranks(page: Page, document: dict[str, Any]) -> None:
     if ranks["expected"]:
         hosts = _said("hosts", page, hosts=len(document["hosts"])) if document["hosts"] else ""
         page.paragraph(_said("ranks", page, **ranks | {"hosts": hosts}))
-    for name in ("without_logs", "without_error"):
-        if ranks[name] and len(ranks[name]) < ranks["expected"]:
-            page.paragraph(clipped(_said(name, page, ranks=number_ranges(ranks[name])), 2 * page.width))
+    without = "perhaps_without_logs" if document["sources"]["left_out"] else "without_logs"
+    for name, numbers in ((without, ranks["without_logs"]), ("without_error", ranks["without_error"])):
+        if numbers and len(numbers) < ranks["expected"]:
+            page.paragraph(clipped(_said(name, page, ranks=number_ranges(numbers)), 2 * page.width))
+    if ranks["unheard"] and not document["only"]:
+        page.paragraph(clipped(_said("unheard", page, ranks=number_ranges(ranks["unheard"])), 2 * page.width))
+    for lines in document["only"]:
+        name = "between" if all(lines.values()) else "since" if lines["since"] else "until"
+        page.paragraph(_said(name, page, **lines))
+    _zone(page, document["zone"])
     for clock in document["clocks"]:
         side = _said("ahead" if clock["seconds"] > 0 else "behind", page)
         page.paragraph(_said("clock", page, **clock | {"side": side, "seconds": f"{abs(clock['seconds']):.1f}"}))
     if document["earlier_runs"]:
         page.paragraph(_said("earlier", page, count=document["earlier_runs"]))
+    for run in document["earlier"]:
+        party, cause = run["party"] or _said("unknown", page), run["entry"] or run["reason"]
+        page.paragraph(
+            _said("earlier_run", page, time=run["time_text"], party=party, cause=cause, until=run["until"]), 2
+        )
     if skipped := document["sources"]["skipped"]:
         count = sum(row["logs"] for row in skipped)
         page.paragraph(_said("skipped", page, count=count, **skipped[0]))
@@ -216,22 +264,32 @@ def _ranks(page: Page, document: dict[str, Any]) -> None:
         page.paragraph(_said("left_out", page, count=len(left_out), **left_out[0]))
 
 
+def _zone(page: Page, zone: str) -> None:
+    if zone:
+        page.paragraph(_said("zone", page, zone="UTC" if zone == "+00:00" else zone))
+
+
 def timeline_text(document: dict[str, Any], page: Page, by: str) -> str:
     """The first event of each rank, host or device: one line each, in the order of time."""
-    events = first_events(document, by)
-    widest = min(_WIDEST, max([_NARROWEST, *(width_of(event["group"]) for event in events)]))
+    events, unknown = first_events(document, by), _said("unknown", page)
+    widest = min(_WIDEST, max([_NARROWEST, *(width_of(event["group"] or unknown) for event in events)]))
     for event in events:
         more = f" (+{event['more']})" if event["more"] else ""
         part = _PARTS_ZH.get(event["part"], event["part"]) if page.lang == "zh" else event["part"]
         part += " " * (9 - width_of(part))
-        row = f"{event['time_text'] or '-':<23}  {event['group']:<{widest}}  {part}  {event['entry']}{more}"
+        group = event["group"] or unknown
+        row = f"{event['time_text'] or '-':<23}  {group:<{widest}}  {part}  {event['entry']}{more}"
         page.row(row)
+    _zone(page, document["zone"])
     return page.text()
 
 
 def _where(fault: dict[str, Any], page: Page) -> str:
-    """`rank 5 (node0, device 5)` and, if the fault is of several, how many more."""
+    """`rank 5 (node0, device 5)` and, if it is of several, how many more; all ranks where no line tells of one."""
     party = fault["parties"][0]
+    if len(fault["parties"]) > 1 and not fault["evidence"] and all(p["rank"] is not None for p in fault["parties"]):
+        numbers = number_ranges(sorted(p["rank"] for p in fault["parties"]))
+        return clipped(_said("parties_named", page, ranks=numbers), page.width)
     place = [party["host"]] if party["rank"] is not None and party["host"] else []
     if party["rank"] is not None and party["device"] is not None:
         place.append(f"device {party['device']}")
@@ -248,7 +306,7 @@ def _title(fault: dict[str, Any], page: Page) -> str:
 
 
 def _reason(fault: dict[str, Any], page: Page) -> str:
-    reason = "without-logs" if fault["without_logs"] else fault["reason"]
+    reason = "without-logs" if fault["without_logs"] or fault["unheard"] else fault["reason"]
     return filled(choose(_REASONS[reason], page.lang)[0], count=len(fault["named_by"]))
 
 

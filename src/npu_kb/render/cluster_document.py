@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from collections import defaultdict
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from npu_kb.cluster.clocks import Clocks
 from npu_kb.cluster.events import Event
 from npu_kb.cluster.faults import Fault
-from npu_kb.cluster.timeline import Story
+from npu_kb.cluster.timeline import EarlierRun, Story
+from npu_kb.cluster.times import written, zone_name
 from npu_kb.cluster.who import Party
 from npu_kb.intake.clean import printable
 from npu_kb.knowledge.base import Knowledge
@@ -25,12 +26,13 @@ _MOST_FAULTS, _MOST_EVIDENCE = 20, 3
 
 
 def cluster_document(story: Story, knowledge: Knowledge, left_out: Iterable[LeftOut] = ()) -> dict[str, Any]:
-    """All that the story tells; times are UTC seconds of one clock, with their text beside them.
+    """All that the story tells; times are UTC seconds of one clock, with their text in `zone` beside them.
 
     `left_out` is what could not be read of the scans.
     """
     who = story.who
     complaining = {event.party.rank for event in story.events if event.severity != "benign"}
+    zone = story.clocks.zone
     skipped = sorted((s.source, s.skipped, s.logs) for s in story.summaries if s.skipped)
     return {
         "schema": SCHEMA,
@@ -38,10 +40,14 @@ def cluster_document(story: Story, knowledge: Knowledge, left_out: Iterable[Left
             "expected": who.world,
             "with_logs": len(who.logged),
             "without_logs": sorted(set(range(who.world)) - who.logged),
-            "without_error": sorted(who.apart - complaining),
+            "without_error": sorted(who.apart - complaining - story.unheard),
+            "unheard": sorted(story.unheard),
         },
         "hosts": sorted({p.host for p in who.ranks.values() or who.parties.values() if p.host}),
         "earlier_runs": story.earlier_runs,
+        "earlier": [_earlier(run, story.clocks) for run in story.earlier],
+        "zone": _zone(story),
+        "only": [lines._asdict() for lines in story.only],
         "sources": {
             "read": sum(summary.logs for summary in story.summaries if not summary.skipped),
             "bytes": sum(summary.bytes for summary in story.summaries),
@@ -49,10 +55,31 @@ def cluster_document(story: Story, knowledge: Knowledge, left_out: Iterable[Left
             "left_out": [damage._asdict() for damage in sorted(left_out)],
         },
         "clocks": [difference._asdict() for difference in story.clocks.differences],
-        "order_is_sure": _order_is_sure(story.faults),
+        "order_is_sure": _order_is_sure(story.faults) and not story.ahead,
+        "ahead": story.ahead._asdict() if story.ahead else None,
         "faults": [_fault(fault, story, knowledge) for fault in story.faults[:_MOST_FAULTS]],
         "followers": _followers(story, knowledge),
-        "timeline": [_event(event) | {"role": who.role(event.observation.source)} for event in story.events],
+        "timeline": [_event(event, zone) | {"role": who.role(event.observation.source)} for event in story.events],
+    }
+
+
+def _zone(story: Story) -> str:
+    """That in which times are told: of all logs, else UTC; empty where no log names one: as the logs tell them."""
+    if story.clocks.zone is not None:
+        return zone_name(story.clocks.zone)
+    return zone_name(0) if story.clocks.zones_differ else ""
+
+
+def _earlier(run: EarlierRun, clocks: Clocks) -> dict[str, Any]:
+    """An earlier run's first fault; logs read with `--until` this time tell that run."""
+    fault = run.fault
+    return {
+        "party": fault.parties[0].name,
+        "entry": fault.entry,
+        "reason": fault.reason,
+        "verdict": fault.verdict,
+        **_moment(fault.time, clocks.zone),
+        "until": written(run.until + (clocks.zone or 0)).split(".")[0] + ("Z" if clocks.zones_differ else ""),
     }
 
 
@@ -74,8 +101,9 @@ def _fault(fault: Fault, story: Story, knowledge: Knowledge) -> dict[str, Any]:
         "verdict": fault.verdict,
         "outlived": fault.outlived,
         "without_logs": fault.without_logs,
+        "unheard": fault.unheard,
         "beside": [{"entry": id, "title": _titled(id, knowledge)} for id in fault.beside],
-        **_moment(fault.time),
+        **_moment(fault.time, story.clocks.zone),
         "parties": [_party(party) for party in fault.parties],
         "named_by": sorted(fault.named_by, key=_natural),
         "evidence": _evidence(fault, story),
@@ -91,7 +119,12 @@ def _evidence(fault: Fault, story: Story) -> list[dict[str, Any]]:
         told.append(fault.clue)  # type: ignore[arg-type]  # it has a source, a line and a text as well
         times.append(story.clocks.true_time(fault.clue.source, fault.clue.time))
     return [
-        {"source": row.source, "line": row.line, "text": printable(row.text.strip()), **_moment(time)}
+        {
+            "source": row.source,
+            "line": row.line,
+            "text": printable(row.text.strip()),
+            **_moment(time, story.clocks.zone),
+        }
         for row, time in zip(told, times, strict=True)
     ]
 
@@ -107,7 +140,7 @@ def _followers(story: Story, knowledge: Knowledge) -> list[dict[str, Any]]:
             "title": _titled(id, knowledge),
             "parties": len({event.party.without_process for event in events}),
             "lines": sum(event.observation.count for event in events),
-            **_moment(events[0].time),
+            **_moment(events[0].time, story.clocks.zone),
         }
         for id, events in groups.items()
     ]
@@ -119,10 +152,10 @@ def _titled(id: str, knowledge: Knowledge) -> Any:
     return (knowledge.entry(id) or {}).get("title", {"en": id})
 
 
-def _event(event: Event) -> dict[str, Any]:
+def _event(event: Event, zone: int | None) -> dict[str, Any]:
     row = event.observation
     return {
-        **_moment(event.time),
+        **_moment(event.time, zone),
         **_party(event.party),
         "entry": row.entry,
         "part": event.part,
@@ -139,11 +172,10 @@ def _party(party: Party) -> dict[str, Any]:
     return {"party": party.name, **party._asdict()}
 
 
-def _moment(seconds: float | None) -> dict[str, Any]:
+def _moment(seconds: float | None, zone: int | None) -> dict[str, Any]:
     if seconds is None or not 0 <= seconds < 253_402_300_800:  # the year 10,000
         return {"time": None, "time_text": ""}
-    whole = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(seconds))
-    return {"time": round(seconds, 6), "time_text": f"{whole}.{int(seconds % 1 * 1000):03d}"}
+    return {"time": round(seconds, 6), "time_text": written(seconds + (zone or 0))}
 
 
 def _natural(name: str) -> tuple[str, int]:
@@ -154,12 +186,13 @@ def _natural(name: str) -> tuple[str, int]:
 def first_events(document: dict[str, Any], by: str) -> list[dict[str, Any]]:
     """The first event of each rank, host or device, in the order of time, with how many more it has (`more`).
 
-    Benign lines and bare wrappers are not counted.
+    The name of a group (`group`) is empty where nothing tells whose its events are. Benign lines and bare wrappers are
+    not counted.
     """
     groups: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for event in document["timeline"]:
-        if event["severity"] != "benign" and event["part"] != "wrapper" and (name := _group(event, by)):
-            groups[name].append(event)
+        if event["severity"] != "benign" and event["part"] != "wrapper":
+            groups[_group(event, by)].append(event)
     return [{**events[0], "group": name, "more": len(events) - 1} for name, events in groups.items()]
 
 

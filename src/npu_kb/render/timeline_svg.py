@@ -12,6 +12,7 @@ from html import escape
 from math import ceil
 from typing import Any, NamedTuple
 
+from npu_kb.cluster.times import zone_seconds
 from npu_kb.render.text import clipped, width_of
 
 _WIDTH, _RIGHT, _TOP, _BOTTOM = 1000, 20, 62, 40
@@ -66,7 +67,7 @@ def timeline_svg(document: dict[str, Any]) -> str:
         f'<rect width="{_WIDTH}" height="{total:.0f}" fill="#ffffff"/>',
         f'<text x="10" y="20" font-size="14" font-weight="bold">{escape(clipped(_heading(document), 120))}</text>',
         *_legend_of_parts(),
-        *_axis(plane),
+        *_axis(plane, zone_seconds(document["zone"] or "Z")),
         *_names(plane),
         *(_mark(event, plane, causes) for event in events),
         *_first_fault(document, plane),
@@ -141,14 +142,14 @@ def _legend_of_causes(
         yield f'<text x="25" y="{y:.0f}">{escape(words)}</text>'
 
 
-def _axis(plane: _Plane) -> Iterator[str]:
-    """Five moments, with the date at the first."""
+def _axis(plane: _Plane, zone: int) -> Iterator[str]:
+    """Five moments, with the date at the first; as clocks of a zone (seconds east of UTC) tell them."""
     for number in range(5):
         moment = plane.first + plane.span * number / 4
         form = "%Y-%m-%d %H:%M:%S" if number == 0 else "%H:%M:%S"
         x, anchor = plane.x(moment), ("start", "middle", "middle", "middle", "end")[number]
         yield f'<line x1="{x:.1f}" y1="{_TOP - 6}" x2="{x:.1f}" y2="{plane.bottom + 6:.0f}" stroke="#e0e0e0"/>'
-        text = time.strftime(form, time.gmtime(moment))
+        text = time.strftime(form, time.gmtime(moment + zone))
         yield f'<text x="{x:.1f}" y="{plane.bottom + 20:.0f}" text-anchor="{anchor}">{text}</text>'
 
 
