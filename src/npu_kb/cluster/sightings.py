@@ -188,6 +188,7 @@ class Sightings:
         self.trouble = self.trouble or other.trouble
         for clue in other.clues.clues:
             self.clues.read(clue.text, clue.line + self.lines, clue.time)
+        self.clues.writers.join(other.clues.writers)
         self.errors += other.errors
         self.lines += other.lines
         self.head, self.tail, self.offset = self.head or other.head, other.tail or self.tail, other.offset
