@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from npu_kb.cluster import pieces
 from npu_kb.cluster.names import is_cluster
 
 Run = Callable[..., tuple[int, str, str]]
@@ -127,4 +128,70 @@ def test_a_rank_that_is_waited_for_counts_to_the_job(run: Run, tmp_path: Path) -
         "with_logs": 4,
         "without_logs": [4, 5, 6, 7, 8],
         "without_error": [],
+        "without_known_fault": [],
     }
+
+
+HEAD = "Traceback (most recent call last):"
+FRAMES = ['  File "/job/train.py", line 210, in <module>', "    main()"]
+ERROR = "KeyError: 'input_ids'"
+
+
+def told_by_rank_5(lines: list[str], run: Run, folder: Path) -> Any:
+    """The answer for a job in which others wait for rank 5, which writes these lines."""
+    (folder / "rank_5.log").write_text("\n".join(lines) + "\n")
+    for rank in (0, 1, 2):
+        (folder / f"rank_{rank}.log").write_text(said(rank) + "\n")
+    return cluster(run, folder)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [HEAD, *FRAMES, ERROR],
+        [HEAD, *FRAMES, "ValueError: x", "", "During handling of the above, another occurred:", "", HEAD, ERROR],
+        [f"[rank5]: {line}" for line in (HEAD, *FRAMES, ERROR)],
+        [f"2026-10-26T07:35:00.123456789Z {line}" for line in (HEAD, *FRAMES, ERROR)],
+        [f"2026-10-26T07:35:00.123456789Z [rank5]: {line}" for line in (HEAD, *FRAMES, ERROR)],
+        [f"ERROR 11-29 10:00:0{n} [core.py:58] {line}" for n, line in enumerate((HEAD, *FRAMES, ERROR))],
+        [*(["step 1 loss 2.0"] * 40_000), HEAD, *FRAMES, ERROR],
+    ],
+    ids=["plain", "chained", "torch", "stamps", "stamps and torch", "vllm", "long log"],
+)
+def test_an_exception_that_the_knowledge_lacks_is_told_of_a_suspect(lines: list[str], run: Run, tmp_path: Path) -> None:
+    told = told_by_rank_5(lines, run, tmp_path)
+    fault = told["faults"][0]
+    assert (fault["parties"][0]["rank"], fault["last_exception"]) == (5, ERROR)
+    evidence = fault["evidence"][0]
+    assert evidence["line"] == len(lines) and evidence["text"] == lines[-1]
+    assert (told["ranks"]["without_error"], told["ranks"]["without_known_fault"]) == ([], [5])
+    out = run("cluster", str(tmp_path))[1]
+    assert f"The last exception in its log: {ERROR}\n" in out and "Errors, but no known fault: rank 5." in out
+    assert f"它的日志中最后一个异常：{ERROR}" in run("cluster", "--lang", "zh", str(tmp_path))[1]
+
+
+@pytest.mark.parametrize("cut", [-40, 1, 20, 50, 90])
+def test_an_exception_is_told_wherever_a_log_is_cut_into_parts(
+    cut: int, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filler = ["step 1 loss 2.0"] * 10_000
+    before = len("\n".join(filler)) + 1
+    monkeypatch.setattr(pieces, "_PART", before + cut)
+    lines = [*filler, HEAD, *FRAMES, ERROR, *filler]
+    fault = told_by_rank_5(lines, run, tmp_path)["faults"][0]
+    assert (fault["last_exception"], fault["evidence"][0]["line"]) == (ERROR, 10_004)
+
+
+def test_exceptions_of_ranks_that_write_into_one_console_are_not_mixed_up(run: Run, tmp_path: Path) -> None:
+    ends = {rank: ERROR if rank == 5 else "OSError: gone" for rank in (4, 5, 6)}
+    rows = [f"[rank{rank}]: {line}" for line in (HEAD, *FRAMES) for rank in ends]
+    rows += [f"[rank{rank}]: {end}" for rank, end in ends.items()]
+    waits = [f"[rank{rank}]: {said(rank)}" for rank in (0, 1, 2, 4, 6)]
+    (tmp_path / "console.log").write_text("\n".join([*rows, *waits]))
+    fault = cluster(run, tmp_path)["faults"][0]
+    assert (fault["parties"][0]["rank"], fault["last_exception"]) == (5, ERROR)
+
+
+def test_a_suspect_with_a_known_fault_is_told_by_that(run: Run, tmp_path: Path) -> None:
+    fault = told_by_rank_5([HEAD, *FRAMES, ERROR, HEAD, *FRAMES, FULL], run, tmp_path)["faults"][0]
+    assert (fault["entry"], fault["last_exception"]) == ("disk-full", "")

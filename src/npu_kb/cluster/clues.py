@@ -13,6 +13,7 @@ from typing import Any
 
 from npu_kb.cluster.observation import MAX_TEXT, Clue
 from npu_kb.cluster.times import read_stamp
+from npu_kb.cluster.tracebacks import Tracebacks
 from npu_kb.cluster.writers import Writers, label_of, rank_of
 
 _MEMBER = (
@@ -89,11 +90,12 @@ _MOST_TRIES = 5_000
 
 
 class ClueReader:
-    """Collects the clues of one source: each once for a process or rank, at its first line, and at most 200 of a kind."""
+    """Collects the clues of one source: each once for a process or rank, at its first line, at most 200 of a kind."""
 
     def __init__(self, source: str) -> None:
         self.source = source
         self.writers = Writers()
+        self.tracebacks = Tracebacks()
         self._clues: dict[tuple[object, ...], Clue] = {}
         self._tries = [_MOST_TRIES] * len(_MARKS)
         self._counts: dict[str, int] = {}
@@ -105,9 +107,10 @@ class ClueReader:
 
     @property
     def all_clues(self) -> list[Clue]:
-        """The same, and which ranks wrote the lines."""
+        """The same, which ranks wrote the lines, and what they raised last."""
         values = self.writers.values
-        return [*self.clues, *([Clue(self.source, 1, None, "lines", values, "")] if values else [])]
+        lines = [Clue(self.source, 1, None, "lines", values, "")] if values else []
+        return [*self.clues, *lines, *self.tracebacks.clues(self.source)]
 
     def read(self, text: str, line: int, time: float | None) -> None:
         """Look for clues in a line (number from 1) that was written at `time` (UTC seconds)."""
@@ -164,6 +167,7 @@ _NEEDED = {
     "missing": (("ranks",),),
     "connected": (("ranks",),),
     "lines": (("ranks",),),
+    "raised": (("error",),),
     "accuses": (("server", "device", "why"),),
     "differs": (("what", "local"),),
     "collective": (("name", "group"),),

@@ -32,6 +32,8 @@ class Fault(NamedTuple):
     """Whether its parties still waited for others a good while later."""
     without_logs: bool = False
     """Whether others only wait for its party and there are no logs that tell why: it may wait for another one too."""
+    raised: Clue | None = None
+    """The last exception that a suspect's own log tells, where it tells no known fault."""
     beside: tuple[str, ...] = ()
     """Entries that tell the same fault less exactly."""
 

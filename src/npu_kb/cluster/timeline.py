@@ -36,6 +36,8 @@ class Story(NamedTuple):
     """The first one first."""
     followers: list[Event]
     summaries: list[SourceSummary]
+    raised: frozenset[int] = frozenset()
+    """The ranks whose logs tell of an exception."""
     earlier_runs: int = 0
     """Runs before this one of which there are logs."""
 
@@ -75,7 +77,7 @@ def _may_tell_a_fault(event: Event) -> bool:
 def _is_suspicious(row: Row, keys: set[tuple[str, int, str]]) -> bool:
     if isinstance(row, Observation):
         return (row.source, row.line, row.entry) in keys
-    return isinstance(row, Clue) and not tells_whose(row)
+    return isinstance(row, Clue) and row.tells != "raised" and not tells_whose(row)
 
 
 def _story(rows: list[Row], clocks: Clocks, entries: Entries) -> Story:
@@ -93,9 +95,15 @@ def _story(rows: list[Row], clocks: Clocks, entries: Entries) -> Story:
     if not roots and not suspects:
         roots = [event for event in events if event.part == "testimony" and event.observation.verdict in CLAIMS]
     hints = [event for event in own if event.observation.verdict not in CLAIMS]
+    raised = {who.writer(clue.source, clue.text): clue for clue in clues if clue.tells == "raised"}
     faults = _in_order(told_once(_faults(events, roots, hints, suspects, who), entries), who)
+    faults = [
+        fault if fault.events else fault._replace(raised=_raised_by(fault.parties[0], raised)) for fault in faults
+    ]
     told = {event.key for fault in faults for event in fault.events}
-    return Story(who, clocks, events, faults, [e for e in events if e.key not in told and _follows(e)], summaries)
+    followers = [event for event in events if event.key not in told and _follows(event)]
+    ranks = frozenset(party.rank for party in raised if party.rank is not None)
+    return Story(who, clocks, events, faults, followers, summaries, ranks)
 
 
 def _follows(event: Event) -> bool:
@@ -170,6 +178,13 @@ def _of_suspect(suspect: Suspect, hint: Event | None, who: Who) -> Fault:
         clue=suspect.clue,
         without_logs=without_logs,
     )
+
+
+def _raised_by(suspect: Party, raised: dict[Party, Clue]) -> Clue | None:
+    """The last exception of a suspect; that of a host is of any of its ranks."""
+    of_rank = suspect.rank is not None
+    own = (c for p, c in raised.items() if (p.rank == suspect.rank if of_rank else _concerns(p, suspect)))
+    return next(own, None)
 
 
 def _has_logs(party: Party, who: Who) -> bool:
