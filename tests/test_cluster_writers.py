@@ -70,6 +70,14 @@ def test_a_rank_of_which_any_line_was_seen_has_logs(run: Run, tmp_path: Path) ->
     assert told["ranks"]["without_logs"] == []
 
 
+def test_a_rank_may_speak_of_ranks_of_its_group(run: Run, tmp_path: Path) -> None:
+    for rank in (8, 9, 10):
+        told = f"[Rank 1] Watchdog caught\n{PREFIXES['torch_npu'](rank)}{said(rank, 9)}\n"
+        (tmp_path / f"{'abc'[rank - 8]}.log").write_text(f"[Rank 0] Watchdog caught\n{told}")
+    told_of = cluster(run, tmp_path)
+    assert told_of["faults"][0]["parties"][0]["rank"] == 9 and told_of["ranks"]["with_logs"] == 3
+
+
 def test_why_counts_all_ranks_of_a_paste(run: Run) -> None:
     paste = "".join(f"2026-10-26T07:35:00Z [rank{rank}]: {said(rank)}\n" for rank in RANKS if rank != 5)
     assert "11 ranks wait for rank 5" in " ".join(run("why", "-", stdin=paste)[1].split())

@@ -34,6 +34,8 @@ class Party(NamedTuple):
         return self if self.rank is None and self.device is None else self._replace(pid=None)
 
 
+_RANK_WORDS = re.compile(r"\[Rank (\d+)\]")
+"""May be of a group of ranks, and is not said by each line."""
 _KILLED = re.compile(r"[Kk]ill(?:ed)? process (\d+)")
 _DEVICE_WORDS = re.compile(r"(?i)\b(?:device|dev|npu|phy|card)[-_ ]?(?:id)?[\s:=(\[]{1,2}(\d{1,2})\b")
 
@@ -54,7 +56,7 @@ class Who:
         """The ranks that the lines of a source name as their writers."""
         self._labelled = {clue.source for clue in clues if clue.tells == "lines" and "labels" in clue.values}
         self._mixed = _sources_of_several_ranks(told, self._names) | {source for source, _ in self._joined}
-        self._mixed |= {source for source, ranks in self._lines.items() if len(ranks) > 1}
+        self._mixed |= {s for s, ranks in self._lines.items() if len(ranks) > 1 and self._names[s].pid is None}
         self._group_ranks = {
             (clue.values["group"], int(clue.values["rank"])): clue
             for clue in told
@@ -94,6 +96,8 @@ class Who:
             return self.rank(rank)
         if source in self._labelled and (label := label_of(text)):
             return self.rank(label[1])
+        if found := _RANK_WORDS.search(text):
+            return self.rank(int(found[1]))
         if found := _KILLED.search(text):
             return self._pids.get((party.host, int(found[1])), party)
         if party.device is None and party.pid is None and (found := _DEVICE_WORDS.search(text)):

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from npu_kb.intake.clean import strip_prefixes
 
-_RANK_WORDS = re.compile(r"\[Rank (\d{1,6})\]|RankID:(\d{1,6})\)")
+_RANK_ID = re.compile(r"RankID:(\d{1,6})\)")
 _LABELS = [
     r"\[\d{1,9},(?P<mpirun>\d{1,6})\]<std(?:out|err)>: ?",
     r" *(?P<srun>\d{1,6}): ",
@@ -24,8 +24,8 @@ def rank_of(text: str) -> int | None:
     _, prefix = strip_prefixes(text)
     if prefix and prefix.startswith("rank"):
         return int(prefix.removeprefix("rank"))
-    found = _RANK_WORDS.search(text)
-    return int(found[1] or found[2]) if found else None
+    found = _RANK_ID.search(text)
+    return int(found[1]) if found else None
 
 
 def label_of(text: str) -> tuple[str, int] | None:
