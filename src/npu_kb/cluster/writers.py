@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from npu_kb.intake.clean import strip_prefixes
 
+_RANK = re.compile(r"\[rank(\d{1,6})\]:")
 _RANK_ID = re.compile(r"RankID:(\d{1,6})\)")
 _LABELS = [
     r"\[\d{1,9},(?P<mpirun>\d{1,6})\]<std(?:out|err)>: ?",
@@ -21,10 +22,13 @@ _MOST = 100_000
 
 def rank_of(text: str) -> int | None:
     """The rank that a line names as its writer."""
-    _, prefix = strip_prefixes(text)
-    if prefix and prefix.startswith("rank"):
-        return int(prefix.removeprefix("rank"))
-    found = _RANK_ID.search(text)
+    if "[rank" in text:  # most lines have none, and this is asked of many
+        if found := _RANK.match(text):
+            return int(found[1])
+        _, prefix = strip_prefixes(text)
+        if prefix and prefix.startswith("rank"):
+            return int(prefix.removeprefix("rank"))
+    found = _RANK_ID.search(text) if "RankID:" in text else None
     return int(found[1]) if found else None
 
 
