@@ -52,7 +52,7 @@ class Who:
         told = [clue for clue in members if "listed" not in clue.values]
         self._own = _own_member_clues(told)
         self._joined = _ranks_of_processes(told, self._names)
-        self._lines = {c.source: [*map(int, c.values["ranks"].split(","))] for c in clues if c.tells == "lines"}
+        self._lines = _ranks_of_lines(clues)
         """The ranks that the lines of a source name as their writers."""
         self._labelled = {clue.source for clue in clues if clue.tells == "lines" and "labels" in clue.values}
         self._mixed = _sources_of_several_ranks(told, self._names) | {source for source, _ in self._joined}
@@ -130,7 +130,7 @@ class Who:
             return None
         if (said := self._own.get(source, {}).get("rank")) is not None:
             return int(said)
-        return self._lines[source][0] if source in self._lines and local_rank(source) is not None else None
+        return min(self._lines[source]) if source in self._lines and local_rank(source) is not None else None
 
     def _local_ranks_of_one_host(self) -> dict[str, int]:
         """{source: local rank} of torchrun's logs, if they are of one host and no rank there says another number."""
@@ -227,6 +227,15 @@ def _ranks_of_processes(told: list[Clue], names: dict[str, PathNames]) -> dict[t
         if len(set(of_processes.values())) > 1
         for process, rank in of_processes.items()
     }
+
+
+def _ranks_of_lines(clues: list[Clue]) -> dict[str, set[int]]:
+    """{source: the ranks that its lines name as their writers}"""
+    ranks: dict[str, set[int]] = defaultdict(set)
+    for clue in clues:
+        if clue.tells == "lines":
+            ranks[clue.source].update(map(int, re.findall(r"\d+", clue.values["ranks"])))
+    return {source: of_lines for source, of_lines in ranks.items() if of_lines}
 
 
 def _sources_of_several_ranks(told: list[Clue], names: dict[str, PathNames]) -> set[str]:
