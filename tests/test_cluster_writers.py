@@ -78,6 +78,14 @@ def test_a_rank_may_speak_of_ranks_of_its_group(run: Run, tmp_path: Path) -> Non
     assert told_of["faults"][0]["parties"][0]["rank"] == 9 and told_of["ranks"]["with_logs"] == 3
 
 
+def test_a_console_may_be_named_by_the_rank_of_its_node(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "node_rank_0.log").write_text("".join(f"[rank{rank}]: {said(rank)}\n" for rank in RANKS))
+    told = cluster(run, tmp_path)
+    fault = told["faults"][0]
+    assert (fault["entry"], fault["parties"][0]["rank"], len(fault["named_by"])) == ("disk-full", 5, 11)
+    assert told["ranks"]["without_logs"] == []
+
+
 def test_why_counts_all_ranks_of_a_paste(run: Run) -> None:
     paste = "".join(f"2026-10-26T07:35:00Z [rank{rank}]: {said(rank)}\n" for rank in RANKS if rank != 5)
     assert "11 ranks wait for rank 5" in " ".join(run("why", "-", stdin=paste)[1].split())

@@ -66,7 +66,10 @@ class Who:
         self._hosts = self._server_hosts()
         self.parties = {source: self._party(source) for source in self._names}
         self._shared = {
-            rank: source for source, ranks in self._lines.items() for rank in ranks if self.parties[source].rank is None
+            rank: source
+            for source, ranks in self._lines.items()
+            for rank in ranks
+            if source in self._mixed or self.parties[source].rank is None
         }
         """{rank: a source in which lines of it stand beside others}"""
         self.ranks = self._by_rank()
@@ -88,14 +91,12 @@ class Who:
     def writer(self, source: str, text: str = "") -> Party:
         """Whom a line is of: the rank, process or device that its words name where its source is not of one rank."""
         party = self.parties[source]
+        if party.rank is not None and source not in self._mixed:
+            return party
+        if (rank := self._rank_of_line(source, text)) is not None:
+            return self.rank(rank)
         if party.rank is not None:
             return party
-        if (rank := self._joined.get((source, written_by(text)))) is not None:
-            return self.rank(rank)
-        if (rank := rank_of(text)) is not None:
-            return self.rank(rank)
-        if source in self._labelled and (label := label_of(text)):
-            return self.rank(label[1])
         if found := _RANK_WORDS.search(text):
             return self.rank(int(found[1]))
         if found := _KILLED.search(text):
@@ -103,6 +104,13 @@ class Who:
         if party.device is None and party.pid is None and (found := _DEVICE_WORDS.search(text)):
             return self.at(party.host, int(found[1]))
         return party
+
+    def _rank_of_line(self, source: str, text: str) -> int | None:
+        """The rank that a line names as its writer, by its process, prefix or label."""
+        label = label_of(text) if source in self._labelled else None
+        of_process = self._joined.get((source, written_by(text)))
+        named = of_process if of_process is not None else rank_of(text)
+        return label[1] if named is None and label else named
 
     def rank(self, number: int, group: str = "") -> Party:
         """The party of a rank: of a group, where one of that number told its group, else of the world."""
