@@ -433,10 +433,16 @@ def test_only_the_last_run_with_a_fault_is_told(knowledge: Knowledge) -> None:
 
 
 @pytest.mark.parametrize("ranks", ["9" * 6_000, "0" * 6_000, "9" * 16])
-@pytest.mark.parametrize("tells", ["missing", "connected"])
+@pytest.mark.parametrize("tells", ["missing", "connected", "lines"])
 def test_ranks_that_no_job_has_are_not_believed(tells: str, ranks: str, knowledge: Knowledge) -> None:
     clues = [Clue("n1/rank_1.log", 1, 1e9, tells, {"ranks": ranks}, "x"), member(1, 4)]
     assert story_of(clues, knowledge).faults == []
+
+
+@pytest.mark.parametrize("ranks", ["", ",x"])
+def test_a_list_without_ranks_tells_of_no_logs(ranks: str, knowledge: Knowledge) -> None:
+    clues = [Clue("n1/train.log", 1, 1e9, "lines", {"ranks": ranks}, "x"), member(1, 4)]
+    assert story_of(clues, knowledge).who.logged == {1}
 
 
 def member(rank: int, world: int) -> Clue:

@@ -13,6 +13,8 @@ from typing import Any
 
 from npu_kb.cluster.observation import MAX_TEXT, Clue
 from npu_kb.cluster.times import read_stamp
+from npu_kb.cluster.tracebacks import Tracebacks
+from npu_kb.cluster.writers import Writers, label_of, rank_of
 
 _MEMBER = (
     r"(?:rankNum|ranks|totalRanks)\[(?P<world>\d{1,6})\], ?rank\[(?P<rank>\d{1,6})\]"
@@ -88,11 +90,13 @@ _MOST_TRIES = 5_000
 
 
 class ClueReader:
-    """Collects the clues of one source: each once for a process, at its first line, and at most 200 of a kind."""
+    """Collects the clues of one source: each once for a process or rank, at its first line, at most 200 of a kind."""
 
     def __init__(self, source: str) -> None:
         self.source = source
-        self._clues: dict[tuple[str | int | None, ...], Clue] = {}
+        self.writers = Writers()
+        self.tracebacks = Tracebacks()
+        self._clues: dict[tuple[object, ...], Clue] = {}
         self._tries = [_MOST_TRIES] * len(_MARKS)
         self._counts: dict[str, int] = {}
 
@@ -101,8 +105,16 @@ class ClueReader:
         """What was found so far, in the order of the log."""
         return list(self._clues.values())
 
+    @property
+    def all_clues(self) -> list[Clue]:
+        """The same, which ranks wrote the lines, and what they raised last."""
+        values = self.writers.values
+        lines = [Clue(self.source, 1, None, "lines", values, "")] if values else []
+        return [*self.clues, *lines, *self.tracebacks.clues(self.source)]
+
     def read(self, text: str, line: int, time: float | None) -> None:
         """Look for clues in a line (number from 1) that was written at `time` (UTC seconds)."""
+        self.writers.look_at([text])
         if "stamp" not in self._counts and (stamp := read_stamp(text)):
             self._keep("stamp", stamp, text, line, time)
         for number, (literal, tells, _) in enumerate(_MARKS):
@@ -112,7 +124,8 @@ class ClueReader:
                     self._keep(tells, _values(found, text), text, line, time)
 
     def _keep(self, tells: str, values: dict[str, str], text: str, line: int, time: float | None) -> None:
-        key = (tells, written_by(text), *(f"{name}={value}" for name, value in sorted(values.items())))
+        writer = written_by(text), rank_of(text), label_of(text)
+        key = (tells, *writer, *(f"{name}={value}" for name, value in sorted(values.items())))
         if key not in self._clues and self._counts.get(tells, 0) < _MOST_OF_A_KIND:
             self._counts[tells] = self._counts.get(tells, 0) + 1
             self._clues[key] = Clue(self.source, line, time, tells, values, text.strip()[:MAX_TEXT])
@@ -153,6 +166,8 @@ _NEEDED = {
     "waits": (("rank",), ("server", "device")),
     "missing": (("ranks",),),
     "connected": (("ranks",),),
+    "lines": (("ranks",),),
+    "raised": (("error",),),
     "accuses": (("server", "device", "why"),),
     "differs": (("what", "local"),),
     "collective": (("name", "group"),),

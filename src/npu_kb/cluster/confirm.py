@@ -11,6 +11,7 @@ from npu_kb.cluster.needles import Rule
 from npu_kb.cluster.observation import MAX_TEXT, Observation, Row, SourceSummary
 from npu_kb.cluster.sightings import NEAR, OUTPUT, Probe, Seen, Sightings
 from npu_kb.cluster.times import read_time
+from npu_kb.cluster.writers import label_of
 from npu_kb.cluster.zones import in_own_zone
 from npu_kb.diagnosis.diagnose import matches_of, scene_of
 from npu_kb.diagnosis.match import Scene
@@ -29,15 +30,27 @@ _SCENES = 20
 _EMPTY = Line("", 0, "")
 _SEARCHED = 50
 """Lines at an end of a log in which a time is looked for."""
+_TRIED, _RANK = 5, b"[rank"
+"""First lines in which a launcher's label is looked for, and what begins a prefix that names a rank."""
 
 
 def rows_of(seen: Sightings, probe: Probe, knowledge: Knowledge) -> list[Row]:
     """The observations, clues and summary of a log."""
-    first, last = _first_time(decode(seen.head).split("\n")), _first_time(decode(seen.tail).split("\n")[::-1])
+    head, tail = decode(seen.head).split("\n"), decode(seen.tail).split("\n")
+    first, last = _first_time(head), _first_time(tail[::-1])
     lines = seen.lines + (1 if seen.tail and not seen.tail.endswith(b"\n") else 0)
     summary = SourceSummary(seen.source, seen.offset, lines, first, last, seen.errors, seen.trouble)
-    rows: list[Row] = [*_observations(seen, probe, knowledge), *seen.clues.clues, summary]
+    _look_for_writers(seen, head, tail)
+    rows: list[Row] = [*_observations(seen, probe, knowledge), *seen.clues.all_clues, summary]
     return in_own_zone(rows, (seen.head, seen.tail))
+
+
+def _look_for_writers(seen: Sightings, head: list[str], tail: list[str]) -> None:
+    """Who wrote the lines at the log's ends and those that were kept, if any line there seems to name its writer."""
+    samples = [sample.text for kept in seen.kept.values() for sample in kept]
+    is_named = any(map(label_of, head[:_TRIED])) or any(_RANK in text for text in (seen.head, seen.tail, *samples))
+    if is_named:
+        seen.clues.writers.look_at([*head, *tail, *(decode(text).split("\n")[0] for text in samples)])
 
 
 def _first_time(lines: list[str]) -> float | None:

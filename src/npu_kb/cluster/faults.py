@@ -34,6 +34,8 @@ class Fault(NamedTuple):
     """Whether others only wait for its party and there are no logs that tell why: it may wait for another one too."""
     unheard: bool = False
     """Whether others wait for its party, and lines of its logs may be missing."""
+    raised: Clue | None = None
+    """The last exception that a suspect's own log tells, where it tells no known fault."""
     beside: tuple[str, ...] = ()
     """Entries that tell the same fault less exactly."""
 

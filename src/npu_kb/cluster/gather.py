@@ -199,7 +199,7 @@ class _LogsAlike:
 
 def tells_whose(row: Row) -> TypeGuard[Clue]:
     """Whether a row says whose a log is, and nothing of what happened."""
-    return isinstance(row, Clue) and row.tells in ("member", "host", "stamp")
+    return isinstance(row, Clue) and row.tells in ("member", "lines", "host", "stamp")
 
 
 def _keep_first(known: dict[Hashable, _FaultOrClue], row: _FaultOrClue) -> None:

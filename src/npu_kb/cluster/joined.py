@@ -10,6 +10,9 @@ from npu_kb.cluster.times import read_time
 from npu_kb.cluster.who import Who
 from npu_kb.intake.logtext import LogText
 
+_LOOKED_AT = 500
+"""Lines of a source that are asked for their writer, beside those that hold a clue."""
+
 
 class JoinedLogs:
     """The ranks that the lines of a text are of and speak of."""
@@ -32,7 +35,10 @@ class JoinedLogs:
 def _clues(log: LogText) -> list[Clue]:
     readers: dict[str, ClueReader] = {}
     for line in log.lines:
-        if any(literal in line.text for literal in LITERALS):
-            reader = readers.setdefault(line.source, ClueReader(line.source))
-            reader.read(line.text, line.number, read_time(line.text))
-    return [clue for reader in readers.values() for clue in reader.clues]
+        reader = readers.setdefault(line.source, ClueReader(line.source))
+        text = f"[{line.rank}]: {line.text}" if line.rank else line.text
+        if any(literal in text for literal in LITERALS):
+            reader.read(text, line.number, read_time(line.text))
+        elif reader.writers.lines < _LOOKED_AT:
+            reader.writers.look_at([text])
+    return [clue for reader in readers.values() for clue in reader.all_clues]

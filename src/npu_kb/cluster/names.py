@@ -27,6 +27,8 @@ _PLOG_START = re.compile(r"plog-(\d+)_(\d{14})\d*\.log")
 _LAUNCH = 100
 """Apart in the digits of two plogs' names (a minute): as far as the ranks of a launch may be."""
 _LOCAL_RANK = re.compile(r"attempt_\d+/(\d{1,3})/std(?:out|err)\.log$")
+_TORCHRUN = re.compile(r"(?:/[^/]+)?/attempt_\d+(?:/.*)?$")
+"""Its folders below the one that it was told to write to; the run's own stands above the attempts."""
 _HOST_PREFIX = re.compile(r"^([A-Za-z0-9][\w.-]*):(?=.)")
 _HOST_FOLDER = re.compile(
     r"(?i)^(?:\d{1,3}(?:\.\d{1,3}){3}|(?:[\w.-]*[^a-z])?(?:node|host|server|worker|master|pod|npu)[-_]?\w*\d[\w.-]*)$"
@@ -35,7 +37,7 @@ _POD = re.compile(r"pods/[^/]+?_([^/_]+)_[0-9a-f-]{8,}/")
 _STRUCTURE = re.compile(
     r"(?i)^(?:ascend|log|logs|var|root|home|tmp|debug|run|security|plog|(?:device|dev-os|npu)-\d+|slog|hisi_logs|process_log|"
     r"device_log|host_log|train_log|bmc_log|dl_log|mindie|crash|message|device-os|rank[-_]?\d+|20\d\d[-_]?\d\d[-_]?\d\d[\d_:.-]*|"
-    r"attempt_\d+|\d)$"
+    r"attempt_\d+|(?:torchelastic|none)_\w+|\d{1,3})$"
 )
 _ROLES = [
     (r"(?:^|[^a-z])plog-\d", "worker"),
@@ -56,7 +58,7 @@ def names_of_all(sources: Iterable[str]) -> dict[str, PathNames]:
         scans[host][source] = os.path.normpath(f"/{path}")
     names = {}
     for host, paths in scans.items():
-        above = os.path.commonpath([path.rpartition("/")[0] or "/" for path in paths.values()])
+        above = _TORCHRUN.sub("", os.path.commonpath([path.rpartition("/")[0] or "/" for path in paths.values()]))
         for source, path in paths.items():
             below = names_of(path[len(above) :])
             names[source] = below._replace(host=below.host or host or names_of(path).host)
@@ -77,11 +79,16 @@ def names_of(source: str) -> PathNames:
     host = pod[1] if pod else _host_folder(folders) or scanned_on or _top_folder(folders)
     rank = next((int(m[1] or m[2]) for part in reversed([*folders, name]) if (m := _RANK.search(part))), None)
     device = next((int(m[1]) for part in reversed(folders) if (m := _DEVICE_FOLDER.match(part))), None)
-    if local := _LOCAL_RANK.search(path):
-        device = int(local[1])
+    device = device if (local := local_rank(path)) is None else local
     pid = _PLOG.search(name)
     role = next((role for pattern, role in _ROLES if re.search(pattern, name)), "device" if device is not None else "")
     return PathNames(host, device, rank, int(pid[1]) if pid else None, role)
+
+
+def local_rank(source: str) -> int | None:
+    """The number of a process on its host, where torchrun named the folder of its logs."""
+    found = _LOCAL_RANK.search(source)
+    return int(found[1]) if found else None
 
 
 def _host_folder(folders: list[str]) -> str:
@@ -101,6 +108,20 @@ def is_cluster(sources: Iterable[str]) -> bool:
     names = [names_of(source) for source in sources]
     hosts = {each.host for each in names if each.role and each.host}
     ranks = {each.rank for each in names if each.rank is not None}
+    local_ranks = {local_rank(source) for source in sources} - {None}
     starts = sorted({(int(found[2]), found[1]) for source in sources if (found := _PLOG_START.search(source))})
     together = any(b[0] - a[0] <= _LAUNCH and a[1] != b[1] for a, b in pairwise(starts))
-    return len(hosts) > 1 or len(ranks) > 1 or together
+    several = max(len(hosts), len(ranks), len(local_ranks)) > 1
+    return several or together or _are_mostly_alike(sources)
+
+
+def _are_mostly_alike(sources: list[str]) -> bool:
+    """Whether most are of one name in folders side by side, such as one for each pod."""
+    folders: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for source in sources:
+        above, _, file = source.replace("!", "/").rpartition("/")
+        parent, _, folder = above.rpartition("/")
+        if folder and not _STRUCTURE.match(folder) and not _POD.search(source):
+            folders[parent, file].add(folder)
+    alike = sum(len(each) for each in folders.values() if len(each) > 1)
+    return alike * 2 > len(sources)

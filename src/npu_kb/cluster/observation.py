@@ -58,7 +58,7 @@ class Clue(NamedTuple):
     line: int
     time: float | None
     tells: str
-    """member, waits, missing, connected, accuses, differs, collective, version, host or stamp."""
+    """member, lines, raised, waits, missing, connected, accuses, differs, collective, version, host or stamp."""
     values: dict[str, str]
     text: str
 

@@ -11,6 +11,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import NamedTuple
 
+from npu_kb.cluster import tracebacks
 from npu_kb.cluster.anchors import Anchors, anchors_of
 from npu_kb.cluster.candidates import Candidates
 from npu_kb.cluster.clues import LITERALS, rank_table_clues
@@ -63,7 +64,7 @@ def _load(overlays: tuple[str, ...]) -> _Known:
     global _known
     knowledge = Knowledge.load(overlays)
     if not _known or _known.knowledge.source_key != knowledge.source_key:
-        _known = _Known(overlays, knowledge, Needles.load(knowledge, LITERALS))
+        _known = _Known(overlays, knowledge, Needles.load(knowledge, [*LITERALS, tracebacks.HEADER]))
     return _known
 
 

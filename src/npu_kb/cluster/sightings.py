@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import NamedTuple
 from zlib import crc32
 
+from npu_kb.cluster import tracebacks
 from npu_kb.cluster.anchors import LEVELS, Anchors
 from npu_kb.cluster.candidates import Candidates
 from npu_kb.cluster.clues import ClueReader
@@ -15,6 +16,7 @@ from npu_kb.cluster.needles import WHITE, Calls, Needles
 from npu_kb.cluster.times import Moment, read_time
 from npu_kb.intake.clean import decode
 from npu_kb.intake.logtext import MAX_LINE
+from npu_kb.patterns import squeeze
 
 _LOWER = bytes(range(256)).lower()
 ENDS = 16_000
@@ -24,6 +26,7 @@ _FIRST = 5
 _MOST_KEPT = 10
 _VALUES = WHITE + b"0123456789abcdefABCDEF"
 """What lines of the same words differ in."""
+_TRACEBACK = squeeze(tracebacks.HEADER).encode()
 _MOST_LINES = 6
 """That a literal may span, as in the matcher."""
 _STAMP_ABOVE = 20
@@ -137,7 +140,7 @@ class Sightings:
                     if count <= _FIRST or found.wording not in self._wordings[needle]:
                         self._keep(needle, found, line, found is not line or begin + len(literal) > size, probe)
                     if needle in more:
-                        self._read_clue(found)
+                        self._read_clue(found, literal)
         self.last.update({needle: (line.number, line.time) for needle, line in last.items()})
         self.lines = number - 1 + chunk.count(b"\n", counted)
         self.offset += len(chunk)
@@ -152,14 +155,19 @@ class Sightings:
             self._wordings.setdefault(needle, set()).add(line.wording)
             self._keep_near(needle, line, probe)
 
-    def _read_clue(self, line: _Line) -> None:
-        if not line.clues_read and self._clue_lines < _MOST_CLUE_LINES:
+    def _read_clue(self, line: _Line, literal: bytes) -> None:
+        if literal == _TRACEBACK:
+            self.clues.tracebacks.see(line.number, line.chunk[line.start : line.start + tracebacks.LONGEST])
+        elif not line.clues_read and self._clue_lines < _MOST_CLUE_LINES:
             line.clues_read = True
             self._clue_lines += 1
             self.clues.read(decode(line.chunk[line.start : line.end]), line.number, line.time)
 
     def _complete(self, needle: int, line: _Line, last: _Line, spans_lines: bool, probe: Probe) -> None:
         """Keep what stands below a needle that was counted, now that it has come."""
+        literal = probe.needles.all[needle].literal
+        if literal == _TRACEBACK and _is_within(line.time, probe.window):
+            self._read_clue(line, literal)
         kept = self.kept.get(needle)
         if kept and kept[-1].line == line.number:
             text = line.chunk[line.start : last.end_below(_MOST_LINES - 1 if spans_lines else 1)]
@@ -200,6 +208,8 @@ class Sightings:
         self.trouble = self.trouble or other.trouble
         for clue in other.clues.clues:
             self.clues.read(clue.text, clue.line + self.lines, clue.time)
+        self.clues.writers.join(other.clues.writers)
+        self.clues.tracebacks.join(other.clues.tracebacks, self.lines)
         self.errors += other.errors
         self.lines += other.lines
         self.head, self.tail, self.offset = self.head or other.head, other.tail or self.tail, other.offset

@@ -53,6 +53,8 @@ class Story(NamedTuple):
     """Ranks of whose logs lines may be missing."""
     only: list[Lines]
     """The only lines that were read, of some logs or all."""
+    raised: frozenset[int] = frozenset()
+    """The ranks whose logs tell of an exception."""
     ahead: Ahead | None = None
     """A log whose times seem to be wrong."""
     earlier_runs: int = 0
@@ -107,7 +109,7 @@ def _may_tell_a_fault(event: Event) -> bool:
 def _is_suspicious(row: Row, keys: set[tuple[str, int, str]]) -> bool:
     if isinstance(row, Observation):
         return (row.source, row.line, row.entry) in keys
-    return isinstance(row, Clue) and not tells_whose(row)
+    return isinstance(row, Clue) and row.tells != "raised" and not tells_whose(row)
 
 
 def _story(rows: list[Row], clocks: Clocks, entries: Entries, gaps: Gaps) -> Story:
@@ -126,12 +128,16 @@ def _story(rows: list[Row], clocks: Clocks, entries: Entries, gaps: Gaps) -> Sto
         roots = [event for event in events if event.part == "testimony" and event.observation.verdict in CLAIMS]
     hints = [event for event in own if event.observation.verdict not in CLAIMS]
     unheard = gaps.unheard(who, summaries)
+    raised = {who.writer(clue.source, clue.text): clue for clue in clues if clue.tells == "raised"}
     faults = _in_order(told_once(_faults(events, roots, hints, suspects, who, unheard), entries), who)
+    faults = [
+        fault if fault.events else fault._replace(raised=_raised_by(fault.parties[0], raised)) for fault in faults
+    ]
     told = {event.key for fault in faults for event in fault.events}
     followers = [event for event in events if event.key not in told and _follows(event)]
-    return Story(
-        who, clocks, events, faults, followers, summaries, unheard, sorted(gaps.only), seems_ahead(faults, events)
-    )
+    ranks = frozenset(party.rank for party in raised if party.rank is not None)
+    only, ahead = sorted(gaps.only), seems_ahead(faults, events)
+    return Story(who, clocks, events, faults, followers, summaries, unheard, only, ranks, ahead)
 
 
 def _follows(event: Event) -> bool:
@@ -213,6 +219,13 @@ def _of_suspect(suspect: Suspect, hint: Event | None, who: Who, unheard: frozens
         without_logs=without_logs,
         unheard=is_unheard,
     )
+
+
+def _raised_by(suspect: Party, raised: dict[Party, Clue]) -> Clue | None:
+    """The last exception of a suspect; that of a host is of any of its ranks."""
+    of_rank = suspect.rank is not None
+    own = (c for p, c in raised.items() if (p.rank == suspect.rank if of_rank else _concerns(p, suspect)))
+    return next(own, None)
 
 
 def _has_logs(party: Party, who: Who) -> bool:

@@ -9,8 +9,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from npu_kb.cluster.clues import written_by
-from npu_kb.cluster.names import PathNames, names_of_all
+from npu_kb.cluster.names import PathNames, local_rank, names_of_all
 from npu_kb.cluster.observation import Clue
+from npu_kb.cluster.writers import label_of, rank_of
 
 
 class Party(NamedTuple):
@@ -47,7 +48,8 @@ def natural(name: str) -> tuple[tuple[int, int, str], ...]:
     return tuple((0, int(number), "") if number else (1, 0, word) for number, word in parts)
 
 
-_RANK_WORDS = re.compile(r"^\[rank(\d+)\]|\[Rank (\d+)\]|RankID:(\d+)\)")
+_RANK_WORDS = re.compile(r"\[Rank (\d+)\]")
+"""May be of a group of ranks, and is not said by each line."""
 _KILLED = re.compile(r"[Kk]ill(?:ed)? process (\d+)")
 _DEVICE_WORDS = re.compile(r"(?i)\b(?:device|dev|npu|phy|card)[-_ ]?(?:id)?[\s:=(\[]{1,2}(\d{1,2})\b")
 
@@ -64,23 +66,35 @@ class Who:
         told = [clue for clue in members if "listed" not in clue.values]
         self._own = _own_member_clues(told)
         self._joined = _ranks_of_processes(told, self._names)
+        self._lines = _ranks_of_lines(clues)
+        """The ranks that the lines of a source name as their writers."""
+        self._labelled = {clue.source for clue in clues if clue.tells == "lines" and "labels" in clue.values}
         self._mixed = _sources_of_several_ranks(told, self._names) | {source for source, _ in self._joined}
+        self._mixed |= {s for s, ranks in self._lines.items() if len(ranks) > 1 and self._names[s].pid is None}
         self._group_ranks = {
             (clue.values["group"], int(clue.values["rank"])): clue
             for clue in told
             if "group" in clue.values and "rank" in clue.values
         }
+        self._local_ranks = self._local_ranks_of_one_host()
         self._hosts = self._server_hosts()
         self.parties = {source: self._party(source) for source in self._names}
+        self._shared = {
+            rank: source
+            for source, ranks in self._lines.items()
+            for rank in ranks
+            if source in self._mixed or self.parties[source].rank is None
+        }
+        """{rank: a source in which lines of it stand beside others}"""
         self.ranks = self._by_rank()
         """The parties with a rank of which there are logs or which a rank table lists."""
-        self.world = self._world(members)
+        self.world = self._world([*members, *(clue for clue in clues if clue.tells == "waits")])
         """How many ranks the job has; 0 where nothing tells."""
         self._at = {(p.host, p.device): p for p in self.ranks.values() if p.device is not None}
         self._share_ranks()
         self.apart = {party.rank for party in self.parties.values() if party.rank is not None}
         """The ranks that have logs of their own, so that it is known what they do not say."""
-        self.logged = self.apart | set(self._joined.values())
+        self.logged = self.apart | set(self._joined.values()) | self._shared.keys()
         """The ranks of which there are logs, their own or joined with those of others."""
         self._pids = {(p.host, p.pid): p for p in self.parties.values() if p.pid is not None}
 
@@ -91,17 +105,26 @@ class Who:
     def writer(self, source: str, text: str = "") -> Party:
         """Whom a line is of: the rank, process or device that its words name where its source is not of one rank."""
         party = self.parties[source]
+        if party.rank is not None and source not in self._mixed:
+            return party
+        if (rank := self._rank_of_line(source, text)) is not None:
+            return self.rank(rank)
         if party.rank is not None:
             return party
-        if (rank := self._joined.get((source, written_by(text)))) is not None:
-            return self.rank(rank)
         if found := _RANK_WORDS.search(text):
-            return self.rank(int(found[1] or found[2] or found[3]))
+            return self.rank(int(found[1]))
         if found := _KILLED.search(text):
             return self._pids.get((party.host, int(found[1])), party)
         if party.device is None and party.pid is None and (found := _DEVICE_WORDS.search(text)):
             return self.at(party.host, int(found[1]))
         return party
+
+    def _rank_of_line(self, source: str, text: str) -> int | None:
+        """The rank that a line names as its writer, by its process, prefix or label."""
+        label = label_of(text) if source in self._labelled else None
+        of_process = self._joined.get((source, written_by(text)))
+        named = of_process if of_process is not None else rank_of(text)
+        return label[1] if named is None and label else named
 
     def rank(self, number: int, group: str = "") -> Party:
         """The party of a rank: of a group, where one of that number told its group, else of the world."""
@@ -118,8 +141,24 @@ class Who:
         return self._names[source].host or self._said_hosts.get(source, "")
 
     def _rank(self, source: str) -> int | None:
-        said = self._own.get(source, {}).get("rank")
-        return int(said) if said is not None and source not in self._mixed else self._names[source].rank
+        said = self._said_rank(source)
+        return next(
+            (rank for rank in (said, self._names[source].rank) if rank is not None), self._local_ranks.get(source)
+        )
+
+    def _said_rank(self, source: str) -> int | None:
+        """The rank that a source of one rank says to be."""
+        if source in self._mixed:
+            return None
+        if (said := self._own.get(source, {}).get("rank")) is not None:
+            return int(said)
+        return min(self._lines[source]) if source in self._lines and local_rank(source) is not None else None
+
+    def _local_ranks_of_one_host(self) -> dict[str, int]:
+        """{source: local rank} of torchrun's logs, if they are of one host and no rank there says another number."""
+        local = {source: rank for source in self._names if (rank := local_rank(source)) is not None}
+        are_ranks = all(self._said_rank(source) in (None, rank) for source, rank in local.items())
+        return local if are_ranks and len({self._host(source) for source in local}) == 1 else {}
 
     def _server_hosts(self) -> dict[str, str]:
         """{address of a server: its host}, by the folders of those who say, or are listed, to be on it."""
@@ -157,11 +196,14 @@ class Who:
                 ranks[party.rank] = _fuller(ranks.get(party.rank, party), party)
         for (source, _), rank in self._joined.items():
             ranks.setdefault(rank, Party(self.parties[source].host, None, rank))
+        for rank, source in self._shared.items():
+            ranks.setdefault(rank, Party(self.parties[source].host, None, rank))
         return ranks
 
-    def _world(self, members: list[Clue]) -> int:
-        sizes = [int(clue.values["world"]) for clue in members if "world" in clue.values]
-        return max([*sizes, *(rank + 1 for rank in self.ranks)], default=0)
+    def _world(self, clues: list[Clue]) -> int:
+        sizes = [int(clue.values["world"]) for clue in clues if "world" in clue.values]
+        waited_for = [int(clue.values["rank"]) for clue in clues if clue.tells == "waits" and "rank" in clue.values]
+        return max([*sizes, *(rank + 1 for rank in (*waited_for, *self.ranks))], default=0)
 
     def _share_ranks(self) -> None:
         """Give the sources of a process or device whose rank or device another source tells those."""
@@ -207,6 +249,15 @@ def _ranks_of_processes(told: list[Clue], names: dict[str, PathNames]) -> dict[t
         if len(set(of_processes.values())) > 1
         for process, rank in of_processes.items()
     }
+
+
+def _ranks_of_lines(clues: list[Clue]) -> dict[str, set[int]]:
+    """{source: the ranks that its lines name as their writers}"""
+    ranks: dict[str, set[int]] = defaultdict(set)
+    for clue in clues:
+        if clue.tells == "lines":
+            ranks[clue.source].update(map(int, re.findall(r"\d+", clue.values["ranks"])))
+    return {source: of_lines for source, of_lines in ranks.items() if of_lines}
 
 
 def _sources_of_several_ranks(told: list[Clue], names: dict[str, PathNames]) -> set[str]:

@@ -18,6 +18,7 @@ _PREFIXES = [
     r"```\w*\s*$",  # Markdown fence
     r"\([^()\n]{0,80}\b(?:pid|ip|rank|actor)=[^()\n]{1,80}\)\s?",  # vLLM and Ray workers
     r"\[(?P<rank>(?:rank|default)\d+)\]:\s?",  # [rank3]: and torchrun's [default0]:
+    r"(?:[\w.,:+-]{1,60} ){1,3}(?=\[(?:rank|default)\d+\]:)",  # stamps, and the hosts of pdsh, before [rank3]:
     r"\[\d+,\d+\]<std(?:out|err)>:\s?",  # mpirun --tag-output
     r"\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d) std(?:out|err) [FP] ",  # Kubernetes container log
     r"[\w.-]{1,60}\s+\| ",  # docker compose

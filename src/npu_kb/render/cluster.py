@@ -73,6 +73,11 @@ _TEXTS = {
     },
     "zone": {"en": "Times are {zone}.", "zh": "以上时间的时区：{zone}。"},
     "without_error": {"en": "Without any error: rank {ranks}.", "zh": "没有任何报错的 rank：{ranks}。"},
+    "without_known_fault": {
+        "en": "Errors, but no known fault: rank {ranks}.",
+        "zh": "有报错但没有已知故障的 rank：{ranks}。",
+    },
+    "raised": {"en": "The last exception in its log: {error}", "zh": "它的日志中最后一个异常：{error}"},
     "clock": {
         "en": "Clock of {host}: {seconds} s {side} the others, as communicators of {ranks:rank} tell; corrected.",
         "zh": "{host} 的时钟比其他主机{side} {seconds} 秒（依据 {ranks} 个 rank 的通信域建立时间），已校正。",
@@ -140,8 +145,8 @@ _REASONS = {
         "zh": "{count} 个 rank 直接或间接等待它。",
     },
     "silent": {
-        "en": "Its logs tell no error while {count:rank} timed out; the time is that of its last line.",
-        "zh": "{count} 个 rank 超时，而它的日志没有报错；时间取其最后一行。",
+        "en": "Its logs tell no known fault while {count:rank} timed out; the time is that of its last line.",
+        "zh": "{count} 个 rank 超时，而它的日志没有已知故障；时间取其最后一行。",
     },
     "no-logs": {
         "en": "There are no logs, while {count:rank} timed out. Collect them first.",
@@ -199,6 +204,8 @@ def _first_fault(page: Page, fault: dict[str, Any], ranks: dict[str, Any]) -> No
     page.blank()
     if fault["reason"] and "title" in fault:
         page.paragraph(_reason(fault, page))
+    if fault["last_exception"]:
+        page.paragraph(_said("raised", page, error=fault["last_exception"]))
     for same in fault["beside"]:
         page.paragraph(_said("beside", page, title=choose(same["title"], page.lang)[0], entry=same["entry"]))
     if fault["outlived"] and not fault["reason"]:
@@ -216,6 +223,8 @@ def _other_fault(page: Page, fault: dict[str, Any], heading: bool) -> None:
     page.paragraph(f"{_where(fault, page)}  {fault['time_text']}  {_title(fault, page)}", 2)
     if fault["reason"] and "title" in fault:
         page.paragraph(_reason(fault, page), 4)
+    if fault["last_exception"]:
+        page.paragraph(_said("raised", page, error=fault["last_exception"]), 4)
 
 
 def _followers(page: Page, rows: list[dict[str, Any]]) -> None:
@@ -238,7 +247,8 @@ def _ranks(page: Page, document: dict[str, Any]) -> None:
         hosts = _said("hosts", page, hosts=len(document["hosts"])) if document["hosts"] else ""
         page.paragraph(_said("ranks", page, **ranks | {"hosts": hosts}))
     without = "perhaps_without_logs" if document["sources"]["left_out"] else "without_logs"
-    for name, numbers in ((without, ranks["without_logs"]), ("without_error", ranks["without_error"])):
+    groups = {without: "without_logs", "without_error": "without_error", "without_known_fault": "without_known_fault"}
+    for name, numbers in ((name, ranks[group]) for name, group in groups.items()):
         if numbers and len(numbers) < ranks["expected"]:
             page.paragraph(clipped(_said(name, page, ranks=number_ranges(numbers)), 2 * page.width))
     if ranks["unheard"] and not document["only"]:

@@ -33,6 +33,8 @@ def cluster_document(story: Story, knowledge: Knowledge, left_out: Iterable[Left
     who = story.who
     complaining = {event.party.rank for event in story.events if event.severity != "benign"}
     zone = story.clocks.zone
+    quiet = who.apart - complaining - story.unheard
+    erring = {*story.raised, *(who.parties[summary.source].rank for summary in story.summaries if summary.errors)}
     skipped = sorted((s.source, s.skipped, s.logs) for s in story.summaries if s.skipped)
     return {
         "schema": SCHEMA,
@@ -40,7 +42,8 @@ def cluster_document(story: Story, knowledge: Knowledge, left_out: Iterable[Left
             "expected": who.world,
             "with_logs": len(who.logged),
             "without_logs": sorted(set(range(who.world)) - who.logged),
-            "without_error": sorted(who.apart - complaining - story.unheard),
+            "without_error": sorted(quiet - erring),
+            "without_known_fault": sorted(quiet & erring),
             "unheard": sorted(story.unheard),
         },
         "hosts": sorted({p.host for p in who.ranks.values() or who.parties.values() if p.host}),
@@ -105,6 +108,7 @@ def _fault(fault: Fault, story: Story, knowledge: Knowledge) -> dict[str, Any]:
         "beside": [{"entry": id, "title": _titled(id, knowledge)} for id in fault.beside],
         **_moment(fault.time, story.clocks.zone),
         "parties": [_party(party) for party in fault.parties],
+        "last_exception": fault.raised.values["error"] if fault.raised else "",
         "named_by": sorted(fault.named_by, key=_natural),
         "evidence": _evidence(fault, story),
         **{name: written[name] for name in names if name in written},
@@ -112,12 +116,12 @@ def _fault(fault: Fault, story: Story, knowledge: Knowledge) -> dict[str, Any]:
 
 
 def _evidence(fault: Fault, story: Story) -> list[dict[str, Any]]:
-    """The lines that tell the fault, and one that names its party."""
+    """The lines that tell the fault, or what its party raised last, and one that names its party."""
     told = [event.observation for event in fault.events[:_MOST_EVIDENCE]]
     times = [event.time for event in fault.events[:_MOST_EVIDENCE]]
-    if fault.clue:
-        told.append(fault.clue)  # type: ignore[arg-type]  # it has a source, a line and a text as well
-        times.append(story.clocks.true_time(fault.clue.source, fault.clue.time))
+    for clue in filter(None, (fault.raised, fault.clue)):
+        told.append(clue)  # type: ignore[arg-type]  # it has a source, a line and a text as well
+        times.append(story.clocks.true_time(clue.source, clue.time))
     return [
         {
             "source": row.source,
