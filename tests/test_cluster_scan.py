@@ -99,6 +99,19 @@ def test_line_offset_time_and_count_are_true(tmp_path: Path) -> None:
     assert row.text == FAULT
 
 
+def test_a_fault_has_the_time_of_its_own_line_and_not_of_one_above_it(
+    tmp_path: Path, own_kb: Path, write_entry: Callable[..., Path]
+) -> None:
+    words = [f"frobnicator {letter}{letter}{letter} began" for letter in "abcdefgh"]
+    write_entry("timed-out", f"- regex: ['call to \\w+ timed out']\n  any: [{', '.join(words)}]")
+    for number, word in enumerate(words):
+        (tmp_path / f"{number}.log").write_text(
+            f"INFO 2026-11-29 10:10:00 {word}\nERROR 2026-11-29 10:15:00 call to quux timed out\n"
+        )
+    rows = observations(list(scan([str(tmp_path)], [])), "timed-out")
+    assert [(row.line, row.time) for row in rows] == [(2, 1795947300.0)] * len(words)
+
+
 def test_the_summary_tells_size_lines_times_and_errors(tmp_path: Path) -> None:
     log = tmp_path / "a.log"
     log.write_text(noisy({9: "[ERROR] GE(7,python):2026-11-29-10:00:09.000.000 oops", 10: FAULT}).rstrip("\n"))

@@ -148,7 +148,7 @@ def _observation(match: Match, rules: list[Rule], seen: Sightings) -> Observatio
         source=seen.source,
         line=number,
         offset=first.offset,
-        time=first.time,
+        time=_time_of(first),
         entry=match.entry["id"],
         verdict=match.verdict,
         text=printable(decode(first.text).split("\n")[0]).strip()[:MAX_TEXT],
@@ -157,6 +157,12 @@ def _observation(match: Match, rules: list[Rule], seen: Sightings) -> Observatio
         last_line=max(number, last_line),
         last_time=last_time,
     )
+
+
+def _time_of(line: Seen) -> float | None:
+    """What the line itself tells; if it tells none, what the line tells that it was kept with."""
+    own = read_time(decode(line.text))
+    return line.time if own is None else own
 
 
 def _last(rule: Rule, seen: Sightings) -> tuple[int, float | None]:
