@@ -310,6 +310,38 @@ def test_a_host_that_is_scanned_again_replaces_its_first_scan(two_ranks: Path, r
     assert first == again and first["timeline"][0]["count"] == 3
 
 
+@pytest.mark.parametrize("host", [["--host", "trainer"], []])
+def test_pods_of_the_same_name_whose_logs_are_named_alike_are_told_apart(
+    host: list[str], run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = []
+    for pod in range(2):
+        for process in range(4):
+            log = tmp_path / f"pod{pod}" / "log" / f"plog-{200 + process}_20261025031500123.log"
+            log.parent.mkdir(parents=True, exist_ok=True)
+            fault = "HBM MULTI BIT ECC ERROR on device 2" if (pod, process) == (0, 2) else "StreamCreate: stream_id=1"
+            log.write_text(
+                f"[INFO] HCCL({200 + process},python3.11):2026-10-26-07:33:20.000.000 [op_base.cc:1370] [200][HCCL_TRACE]"
+                f"HcclCommInitRootInfo success,take time [237063]us, rankNum[8], rank[{pod * 4 + process}], rootInfo "
+                f"identifier[10.0.0.1%eth0_60000_0_1761275812], server[10.0.0.{pod + 1}], deviceId[{process}]\n"
+                f"[ERROR] RUNTIME({200 + process},python3.11):2026-10-26-07:43:20.000.000 [a.cc:12]8231 {fault}\n"
+            )
+        monkeypatch.chdir(tmp_path / f"pod{pod}")
+        names.append(str(tmp_path / f"{pod}.jsonl"))
+        Path(names[-1]).write_text(run("scan", "log", *host)[1])
+    _, out, err = run("merge", *names, "--format", "json")
+    document = json.loads(out)
+    assert [party["rank"] for party in document["faults"][0]["parties"]] == [2]
+    assert document["ranks"]["with_logs"] == 8
+    assert "2 machines" in err and "scan --host" in err
+
+
+def test_what_newer_scans_replace_is_said(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(scan_of("n1", 1e9, ("a.log", 3), ("b.log", 3)))
+    (tmp_path / "b.jsonl").write_text(scan_of("n1", 2e9, ("a.log", 5)))
+    assert "n1: newer scans replace 1 log of older ones" in run("merge", *map(str, tmp_path.glob("*.jsonl")))[2]
+
+
 def test_a_scan_in_a_pipe_is_read(run: Run, tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)

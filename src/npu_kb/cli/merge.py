@@ -30,4 +30,6 @@ def run(options: argparse.Namespace) -> int:
             status, _ = tell(options, chain([first] if first else [], rows), knowledge, scans)
         for left_out in scans.left_out:
             warn(f"left out: {left_out}")
+        for note in scans.notes:
+            warn(note)
     return status

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import repeat
 from typing import Any
+from zlib import crc32
 
 from npu_kb.cluster.needles import Rule
 from npu_kb.cluster.observation import MAX_TEXT, Observation, Row, SourceSummary
@@ -29,15 +30,26 @@ _SCENES = 20
 _EMPTY = Line("", 0, "")
 _SEARCHED = 50
 """Lines at an end of a log in which a time is looked for."""
+_HEAD_LINES = 8
+"""By which a log is told from another one of the same name."""
 
 
 def rows_of(seen: Sightings, probe: Probe, knowledge: Knowledge) -> list[Row]:
     """The observations, clues and summary of a log."""
     first, last = _first_time(decode(seen.head).split("\n")), _first_time(decode(seen.tail).split("\n")[::-1])
     lines = seen.lines + (1 if seen.tail and not seen.tail.endswith(b"\n") else 0)
-    summary = SourceSummary(seen.source, seen.offset, lines, first, last, seen.errors, seen.trouble)
+    summary = SourceSummary(seen.source, seen.offset, lines, first, last, seen.errors, seen.trouble, head=_sums(seen.head))
     rows: list[Row] = [*_observations(seen, probe, knowledge), *seen.clues.clues, summary]
     return in_own_zone(rows, (seen.head, seen.tail))
+
+
+def _sums(head: bytes) -> str:
+    """Of the first whole lines, four digits for each."""
+    sums, total = "", 0
+    for line in head.split(b"\n")[:-1][:_HEAD_LINES]:
+        total = crc32(line, total)
+        sums += f"{total & 0xFFFF:04x}"
+    return sums
 
 
 def _first_time(lines: list[str]) -> float | None:

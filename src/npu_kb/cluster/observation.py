@@ -49,6 +49,8 @@ class SourceSummary(NamedTuple):
     """Why it was not read, or not to its end; empty if it was."""
     logs: int = 1
     """How many logs are told together (gather.py)."""
+    head: str = ""
+    """Check sums of its first lines, each with all above it: they stay as it grows. Empty: not known."""
 
 
 class Clue(NamedTuple):
@@ -131,6 +133,6 @@ _NUMBER = (int, float, type(None))
 _TYPES: dict[str, type | tuple[type, ...]] = {
     "source": str, "line": int, "offset": int, "time": _NUMBER, "entry": str, "verdict": str, "text": str,
     "captures": dict, "count": int, "last_line": int, "last_time": _NUMBER,
-    "bytes": int, "lines": int, "first_time": _NUMBER, "errors": int, "skipped": str, "logs": int,
+    "bytes": int, "lines": int, "first_time": _NUMBER, "errors": int, "skipped": str, "logs": int, "head": str,
     "tells": str, "values": dict,
 }  # fmt: skip

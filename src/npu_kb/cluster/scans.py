@@ -9,12 +9,12 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import groupby
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from npu_kb.cluster.observation import SCHEMA, Row, row_from_json
+from npu_kb.cluster.observation import SCHEMA, Row, SourceSummary, row_from_json
 from npu_kb.intake.pipes import told_if_it_waits
 
 _LONGEST_LINE = 1 << 20
@@ -26,6 +26,7 @@ _END = re.compile(rb'\{"kind":"end","rows":(\d{1,12})\}')
 _LONGEST_REASON = 200
 _TOO_LATE = 1e11
 _BLANK = b" \t\r\n\xef\xbb\xbf"
+_NAME_THEM = "name them with `npu-kb scan --host`"
 _MEND = "give what `npu-kb scan --out` wrote"
 
 
@@ -67,6 +68,8 @@ class Scans:
         self._left_out: dict[str, LeftOut] = {}
         self._copies: dict[str, BinaryIO] = {}
         """Of pipes, which can be read only once."""
+        self.notes: list[str] = []
+        """What else is to be known of how the scans were put together; complete when all rows were read."""
         self._scans = sorted(scan for name in dict.fromkeys(names) for scan in self._scans_in(name))
 
     @property
@@ -83,16 +86,59 @@ class Scans:
         """The rows; their sources begin with `HOST:` where the host is told.
 
         Of a log that was scanned several times on a host they are those of the last scan. Where host or time of scans
-        are not told, all of their rows count.
+        are not told, all of their rows count. Machines of the same name get a number.
         """
-        for _, of_host in groupby(self._scans, lambda scan: scan.host):
-            scans = sorted(of_host, key=lambda scan: -scan.time)
-            nothing_is_older = scans[0].time == scans[-1].time
-            newest: dict[int, float] = {}
-            for scan in scans:
-                for row in self._rows_of(scan):
-                    if nothing_is_older or newest.setdefault(hash(row.source), scan.time) == scan.time:
-                        yield row
+        for host, of_host in groupby(self._scans, lambda scan: scan.host):
+            machines = self._machines(sorted(of_host, key=lambda scan: -scan.time))
+            if len(machines) == 1:
+                yield from self._newest(machines[0])
+                continue
+            names = [f"{host or 'host'}_{number}" for number, _ in enumerate(machines, 1)]
+            what = f"scans of {host} are" if host else "scans without a host are"
+            self.notes.append(f"{what} of {len(machines)} machines, told as {', '.join(names)}; {_NAME_THEM}")
+            for name, scans in zip(names, machines, strict=True):
+                yield from self._newest([scan._replace(host=name) for scan in scans])
+
+    def _newest(self, scans: list[_Scan]) -> Iterator[Row]:
+        """The rows of a machine's scans, of which the newest is the first."""
+        nothing_is_older = scans[0].time == scans[-1].time
+        newest: dict[int, float] = {}
+        older: set[tuple[int, float]] = set()
+        for scan in scans:
+            for row in self._rows_of(scan):
+                if nothing_is_older or newest.setdefault(hash(row.source), scan.time) == scan.time:
+                    yield row
+                elif isinstance(row, SourceSummary):
+                    older.add((hash(row.source), scan.time))
+        if older:
+            logs = f"{len(older)} log{'s' * (len(older) > 1)}"
+            self.notes.append(f"{scans[0].host}: newer scans replace {logs} of older ones")
+
+    def _machines(self, scans: list[_Scan]) -> list[list[_Scan]]:
+        """The scans that name one host, those of the same machine together."""
+        if len(scans) == 1:
+            return [scans]
+        machines: list[tuple[dict[int, str], list[_Scan]]] = []
+        for scan in scans:
+            heads = self._heads_in(scan)
+            fits = (machine for machine in machines if _are_of_one_machine(machine[0], heads))
+            known, own = next(fits, ({}, []))
+            if not own:
+                machines.append((known, own))
+            own.append(scan)
+            known.update({log: head for log, head in heads.items() if log not in known})
+        return [own for _, own in machines]
+
+    def _heads_in(self, scan: _Scan) -> dict[int, str]:
+        """How the logs of a scan begin, by their names' hashes."""
+        heads: dict[int, str] = {}
+        with suppress(OSError), self._opened(scan.file) as stream:
+            for _, _, line in _lines(stream, scan.line, scan.start, scan.end):
+                with suppress(ValueError):
+                    row = row_from_json(line.decode("utf-8", "replace")) if b'"head":' in line else None
+                    if isinstance(row, SourceSummary):
+                        heads[hash(row.source)] = row.head
+        return heads
 
     def _scans_in(self, name: str) -> Iterator[_Scan]:
         try:
@@ -165,6 +211,13 @@ class Scans:
         known = self._left_out.setdefault(file, LeftOut(file, line, 0, why[:_LONGEST_REASON]))
         first = known if known.line <= line else LeftOut(file, line, 0, why[:_LONGEST_REASON])
         self._left_out[file] = first._replace(lines=known.lines + 1)
+
+
+def _are_of_one_machine(known: dict[int, str], heads: dict[int, str]) -> bool:
+    """Whether most logs of the same name begin alike: some may have been rotated, or written anew."""
+    pairs = [(known[log], heads[log]) for log in known.keys() & heads.keys()]
+    alike = sum(one.startswith(other) or other.startswith(one) for one, other in pairs)
+    return 2 * alike >= len(pairs)
 
 
 def _lines(stream: BinaryIO, number: int, start: int, end: float) -> Iterator[tuple[int, int, bytes]]:
