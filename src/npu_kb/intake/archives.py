@@ -200,10 +200,20 @@ def _tar_members(name: str, packed: AsFarAsGood, budget: Budget, depth: int) -> 
 
 
 def _bounded_header() -> type[TarInfo]:
-    """A tar header that does not read into memory all that it asks for."""
+    """A tar header that does not read into memory all that it asks for, and ends an archive only where it has its end."""
     import tarfile
 
     class Header(tarfile.TarInfo):
+        @classmethod
+        def fromtarfile(cls, archive: tarfile.TarFile) -> Any:
+            faults = cast(Any, tarfile)
+            try:
+                return super().fromtarfile(archive)
+            except (faults.EmptyHeaderError, faults.TruncatedHeaderError):
+                raise Unreadable(damaged("tar", EOFError())) from None
+            except faults.InvalidHeaderError:
+                raise Unreadable("damaged tar (bad header)") from None
+
         def _proc_member(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
             if self.type in _ABOUT_THE_NEXT and self.size > _LONGEST_HEADER:
                 raise Unreadable(f"tar header of more than {_LONGEST_HEADER} bytes")
