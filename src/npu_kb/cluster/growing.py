@@ -32,6 +32,7 @@ class GrowingLog:
         "looked_at",
         "offset",
         "path",
+        "told",
         "unread",
     )
 
@@ -41,6 +42,8 @@ class GrowingLog:
         """Its size, and when it had been changed, when it was looked at last."""
         self.grew = 0.0
         """When, as time.monotonic has it."""
+        self.told: set[str] = set()
+        """Entries of the knowledge that were told of it."""
         self._pass_over(offset, head, mark)
 
     def _pass_over(self, offset: int, head: bytes, mark: bytes) -> None:
@@ -55,7 +58,8 @@ class GrowingLog:
         """Not known before it is read; of data and archives nothing is read."""
 
     def begin_anew(self) -> None:
-        """Forget what was read: something else stands there now."""
+        """Forget what was read, and what was told of it: something else stands there now."""
+        self.told.clear()
         self._pass_over(0, b"", b"")
 
     def read_again(self) -> None:
