@@ -347,6 +347,15 @@ def test_parts_of_a_log_tell_the_same_as_the_whole(tmp_path: Path, monkeypatch: 
     assert list(scan([str(log)], [], jobs=2)) == whole
 
 
+def test_a_log_that_is_truncated_while_it_is_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pieces, "_PART", 10_000)
+    log = tmp_path / "a.log"
+    log.write_text(noisy({5: FAULT}, 2000))
+    rows = list(scan([str(log)], [], jobs=1, progress=lambda done, total: os.truncate(log, 0)))
+    assert [row.line for row in observations(rows)] == [5]
+    assert [row.skipped for row in summaries(rows)] == ["truncated while it was read"]
+
+
 def test_a_text_that_spans_two_parts_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     filler = NOISE.format(1, 1)
     monkeypatch.setattr(pieces, "_PART", 100 * len(filler))

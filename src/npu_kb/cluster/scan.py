@@ -139,6 +139,7 @@ class Scanner:
                 rest = _Rest(stream, int(piece.end or 0) - piece.start)
                 for chunk in utf8_chunks(rest.read(HEAD), rest, CHUNK):
                     seen.read(chunk, self.probe)
+                seen.trouble = "truncated while it was read" if rest.left else ""
         except OSError as error:
             seen.trouble = why_not(error)
         return seen
@@ -148,11 +149,11 @@ class _Rest:
     """A stream up to some point."""
 
     def __init__(self, stream: object, left: int) -> None:
-        self._read, self._left = stream.read, left  # type: ignore[attr-defined]
+        self._read, self.left = stream.read, left  # type: ignore[attr-defined]
 
     def read(self, size: int = -1, /) -> bytes:
-        data: bytes = self._read(min(size, self._left))
-        self._left -= len(data)
+        data: bytes = self._read(min(size, self.left))
+        self.left -= len(data)
         return data
 
 
