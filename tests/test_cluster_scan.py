@@ -323,7 +323,7 @@ def test_what_other_outputs_in_a_log_tell_is_found_as_why_finds_it(
     assert observations(list(scan([str(tmp_path)], [])), entry)
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "gb18030"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-le", "utf-16-be", "gb18030"])
 def test_other_encodings_are_read(tmp_path: Path, encoding: str) -> None:
     log = tmp_path / "a.log"
     log.write_bytes(noisy({1: "这是一条日志，用于测试", 20: FAULT}).encode(encoding))

@@ -205,11 +205,12 @@ def test_a_last_line_without_an_end_is_read_when_nothing_comes_any_more(tmp_path
     assert told(watch) == [("gizmo", "a.log", 5)]
 
 
+@pytest.mark.parametrize("mark", ["\ufeff", ""])
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
-def test_logs_in_utf16_are_read(encoding: str, tmp_path: Path, write_entry: Write) -> None:
+def test_logs_in_utf16_are_read(encoding: str, mark: str, tmp_path: Path, write_entry: Write) -> None:
     write_entry("heat", "- text: 温度过高")
     log = tmp_path / "a.log"
-    log.write_bytes("\ufeffstart\n".encode(encoding))
+    log.write_bytes(f"{mark}start\n".encode(encoding))
     watch = Watch([str(tmp_path)], [])
     whole = f"\u0a0a\u0d0a noise\n{FAULT}\r\n温度过高\n{OTHER}".encode(encoding)
     for part in (whole[:7], whole[7:31], whole[31:]):
@@ -218,7 +219,7 @@ def test_logs_in_utf16_are_read(encoding: str, tmp_path: Path, write_entry: Writ
         found = told(watch)
     assert found == [("heat", "a.log", 4), ("quux", "a.log", 3)]
     assert told(watch, patience=0) == [("gizmo", "a.log", 5)]
-    (tmp_path / "b.log").write_bytes(f"\ufeff{FAULT}\n".encode(encoding))
+    (tmp_path / "b.log").write_bytes(f"{mark}{FAULT}\n".encode(encoding))
     assert told(Watch([str(tmp_path / "b.log")], [], from_start=True)) == [("quux", "b.log", 1)]
 
 
