@@ -349,6 +349,13 @@ def test_a_scan_in_a_pipe_is_read(run: Run, tmp_path: Path) -> None:
         assert run("merge", str(pipe))[0] == 0
 
 
+def test_a_folder_without_logs_is_named(run: Run, two_ranks: Path) -> None:
+    (two_ranks / "empty").mkdir()
+    for arguments in ([str(two_ranks / "empty")], [str(two_ranks), "--include", "*.txt"]):
+        status, out, err = run("cluster", *arguments)
+        assert (status, out, err.count("\n")) == (2, "", 1) and f"{arguments[0]}: " in err
+
+
 def test_without_a_fault_the_status_says_so(run: Run) -> None:
     status, out, _ = run("merge", "-", stdin='{"schema": "npu-kb/scan/1"}\n')
     assert status == 1 and "No fault was found" in out
