@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import lzma
 import os
 import random
 import re
@@ -286,6 +288,34 @@ def test_a_log_that_was_scanned_again_counts_as_the_last_scan_has_it(seed: int, 
     assert counts == {"n1:a.log": 3, "n1:gone.log": 2, "n2:a.log": 5}
     assert json.loads(together[1])["sources"]["bytes"] == 1_000
     assert run("merge", "-", "--format", "json", stdin="".join(texts)) == together
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
+def test_packed_scans_and_folders_of_scans_are_read(pack: Callable[[bytes], bytes], run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "scans"
+    folder.mkdir()
+    (folder / "n1.jsonl.packed").write_bytes(pack(scan_of("n1", 1e9, ("a.log", 3)).encode()))
+    (folder / "n2.jsonl").write_text(scan_of("n2", 1e9, ("a.log", 5)))
+    (folder / "notes.txt").write_text("no scan")
+    status, out, err = run("merge", str(folder), "--format", "json")
+    assert {event["source"]: event["count"] for event in json.loads(out)["timeline"]} == {"n1:a.log": 3, "n2:a.log": 5}
+    assert (status, err) == (0, "")
+
+
+def test_packed_scans_that_cannot_be_read_are_named(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "cut.jsonl.gz").write_bytes(gzip.compress(scan_of("n1", 1e9, ("a.log", 3)).encode() * 50)[:-30])
+    (tmp_path / "nothing.gz").write_bytes(gzip.compress(b"x" * 1_000)[:10])
+    with tarfile.open(tmp_path / "all.tar", "w") as archive:
+        archive.add(tmp_path / "nothing.gz")
+    for name, why in {
+        "empty": "holds no *.jsonl*",
+        "cut.jsonl.gz": "is cut off",
+        "nothing.gz": "gzip cut off",
+        "all.tar": "unpack it",
+    }.items():
+        err = run("merge", str(tmp_path / name))[2]
+        assert f"{tmp_path / name}:" in err and why in err
 
 
 def test_an_empty_scan_is_named(two_ranks: Path, run: Run) -> None:

@@ -11,9 +11,8 @@ from npu_kb.cli.options import BAD, load_knowledge, warn
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "scans", nargs="+", metavar="FILE", help="what `npu-kb scan --out` wrote on each host; `-`: stdin"
-    )
+    what = "what `npu-kb scan --out` wrote on each host, also packed, or a folder of it (*.jsonl*); `-`: stdin"
+    parser.add_argument("scans", nargs="+", metavar="FILE", help=what)
     add_telling(parser)
 
 

@@ -38,7 +38,9 @@ def rows_of(seen: Sightings, probe: Probe, knowledge: Knowledge) -> list[Row]:
     """The observations, clues and summary of a log."""
     first, last = _first_time(decode(seen.head).split("\n")), _first_time(decode(seen.tail).split("\n")[::-1])
     lines = seen.lines + (1 if seen.tail and not seen.tail.endswith(b"\n") else 0)
-    summary = SourceSummary(seen.source, seen.offset, lines, first, last, seen.errors, seen.trouble, head=_sums(seen.head))
+    summary = SourceSummary(
+        seen.source, seen.offset, lines, first, last, seen.errors, seen.trouble, head=_sums(seen.head)
+    )
     rows: list[Row] = [*_observations(seen, probe, knowledge), *seen.clues.clues, summary]
     return in_own_zone(rows, (seen.head, seen.tail))
 

@@ -10,12 +10,16 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from io import SEEK_END
 from itertools import groupby
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from npu_kb.cluster.observation import SCHEMA, Row, SourceSummary, row_from_json
+from npu_kb.intake.archives import COMPRESSED, HEAD, kind_of
 from npu_kb.intake.pipes import told_if_it_waits
+from npu_kb.intake.tree import Globs, LogFile, log_files
+from npu_kb.intake.unpack import AsFarAsGood, Budget, metered, unpacked
 
 _LONGEST_LINE = 1 << 20
 """Bytes; no row is as long."""
@@ -26,6 +30,7 @@ _END = re.compile(rb'\{"kind":"end","rows":(\d{1,12})\}')
 _LONGEST_REASON = 200
 _TOO_LATE = 1e11
 _BLANK = b" \t\r\n\xef\xbb\xbf"
+_OF_A_FOLDER = Globs(["*.jsonl*"])
 _NAME_THEM = "name them with `npu-kb scan --host`"
 _MEND = "give what `npu-kb scan --out` wrote"
 
@@ -62,15 +67,18 @@ class _Scan(NamedTuple):
 
 
 class Scans:
-    """Files (`-`: standard input) that hold the rows of one scan each, or of several behind each other."""
+    """Files (`-`: standard input) that hold the rows of one scan each, or of several behind each other.
+
+    They may be packed; of a folder its `*.jsonl*` are read.
+    """
 
     def __init__(self, names: list[str]) -> None:
         self._left_out: dict[str, LeftOut] = {}
         self._copies: dict[str, BinaryIO] = {}
-        """Of pipes, which can be read only once."""
+        """Of pipes, which can be read only once, and of packed files."""
         self.notes: list[str] = []
         """What else is to be known of how the scans were put together; complete when all rows were read."""
-        self._scans = sorted(scan for name in dict.fromkeys(names) for scan in self._scans_in(name))
+        self._scans = sorted(scan for name in dict.fromkeys(self._files(names)) for scan in self._scans_in(name))
 
     @property
     def left_out(self) -> list[LeftOut]:
@@ -78,7 +86,7 @@ class Scans:
         return list(self._left_out.values())
 
     def close(self) -> None:
-        """Remove the copies of pipes."""
+        """Remove the copies."""
         for copy in self._copies.values():
             copy.close()
 
@@ -140,6 +148,16 @@ class Scans:
                         heads[hash(row.source)] = row.head
         return heads
 
+    def _files(self, names: list[str]) -> Iterator[str]:
+        for name in names:
+            if not Path(name).is_dir():
+                yield name
+                continue
+            files = sorted(file.path for file in log_files([name], _OF_A_FOLDER) if isinstance(file, LogFile))
+            yield from files
+            if not files:
+                self._leave_out(name, 0, f"holds no {_OF_A_FOLDER.include[0]}")
+
     def _scans_in(self, name: str) -> Iterator[_Scan]:
         try:
             with self._opened(name) as stream:
@@ -189,20 +207,35 @@ class Scans:
 
     @contextmanager
     def _opened(self, name: str) -> Iterator[BinaryIO]:
-        """A file; of a pipe its copy."""
+        """A file; of a pipe, or of what is packed, its copy."""
         if name in self._copies:
             yield self._copies[name]
         elif name == "-":
             if sys.stdin is None:
                 raise OSError(0, "it is closed")
-            yield self._copied(name, sys.stdin.buffer)
+            yield self._unpacked(name, self._copied(name, sys.stdin.buffer))
         else:
             with told_if_it_waits(name):
                 stream = Path(name).open("rb")  # noqa: SIM115
             with stream:
-                yield stream if stream.seekable() else self._copied(name, stream)
+                yield self._unpacked(name, stream if stream.seekable() else self._copied(name, stream))
 
-    def _copied(self, name: str, stream: BinaryIO) -> BinaryIO:
+    def _unpacked(self, name: str, stream: BinaryIO) -> BinaryIO:
+        stream.seek(0)
+        kind = kind_of(stream.read(HEAD))
+        size = stream.seek(0, SEEK_END)
+        stream.seek(0)
+        if kind in ("tar", "zip"):
+            raise OSError(0, "it is an archive, unpack it first")
+        if kind not in COMPRESSED.values():
+            return stream
+        content = AsFarAsGood(metered(kind, unpacked(kind, stream), Budget(size)))
+        copy = self._copied(name, content)
+        if content.trouble and not copy.tell():
+            raise OSError(0, content.trouble)
+        return copy
+
+    def _copied(self, name: str, stream: BinaryIO | AsFarAsGood) -> BinaryIO:
         self._copies[name] = copy = tempfile.TemporaryFile()  # noqa: SIM115
         shutil.copyfileobj(stream, copy)
         return copy
