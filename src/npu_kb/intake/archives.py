@@ -200,7 +200,7 @@ def _tar_members(name: str, packed: AsFarAsGood, budget: Budget, depth: int) -> 
 
 
 def _bounded_header() -> type[TarInfo]:
-    """A tar header that asks for bounded memory, and without which an archive only ends where its end is."""
+    """A tar header of bounded memory; Unreadable where neither one nor the end of the archive stands."""
     import tarfile
 
     class Header(tarfile.TarInfo):
