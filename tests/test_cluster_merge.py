@@ -290,6 +290,19 @@ def test_a_log_that_was_scanned_again_counts_as_the_last_scan_has_it(seed: int, 
     assert run("merge", "-", "--format", "json", stdin="".join(texts)) == together
 
 
+def test_scans_with_other_knowledge_are_named(run: Run, two_ranks: Path) -> None:
+    """As of a host with another release, whose entries are not known here."""
+    log = two_ranks / "node0" / "rank_0.log"
+    ours = run("scan", str(log), "--host", "n1")[1]
+    assert run("merge", "-", stdin=ours + ours.replace("n1", "n2", 1))[2] == ""
+    header, rest = ours.replace("n1", "n3", 1).split("\n", 1)
+    other = json.dumps({**json.loads(header), "knowledge": 1, "version": "9.9"})
+    known = next(json.loads(row)["entry"] for row in rest.splitlines() if '"observation"' in row)
+    err = run("merge", "-", stdin=f"{ours}{other}\n{rest.replace(known, 'of-the-future')}")[2].splitlines()
+    assert ["2 states of the knowledge" in err[0] and "9.9" in err[0], "has no of-the-future" in err[1]] == [True, True]
+    assert len(err) == 2
+
+
 @pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
 def test_packed_scans_and_folders_of_scans_are_read(pack: Callable[[bytes], bytes], run: Run, tmp_path: Path) -> None:
     folder = tmp_path / "scans"

@@ -80,6 +80,7 @@ def selected_rows(options: argparse.Namespace) -> Iterator[Row]:
 
 def run(options: argparse.Namespace) -> int:
     from npu_kb.cluster.observation import to_json_lines
+    from npu_kb.cluster.scan import state_of
 
     load_knowledge(options)  # tells what is wrong with it, once
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # leaves no half-written file, as Ctrl-C
@@ -88,7 +89,8 @@ def run(options: argparse.Namespace) -> int:
     first = next(rows, None)  # a path that is not there is told before anything is written
     host = options.host or (os.uname().nodename if options.out else "")
     with _output(options.out) as out:
-        out.writelines(to_json_lines(tally.counted(chain([first] if first else [], rows)), host, began))
+        state = state_of(overlay_folders(options))
+        out.writelines(to_json_lines(tally.counted(chain([first] if first else [], rows)), host, began, state))
     tally.tell_skipped()
     return FOUND if tally.claims else NONE
 

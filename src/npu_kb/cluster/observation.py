@@ -7,6 +7,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from npu_kb.version import __version__
+
 SCHEMA = "npu-kb/scan/1"
 MAX_TEXT = 400
 """Characters of a line that an observation keeps."""
@@ -74,12 +76,18 @@ _KINDS: dict[str, type[Observation] | type[SourceSummary] | type[Clue]] = {
 _NAMES = {row_type: kind for kind, row_type in _KINDS.items()}
 
 
-def to_json_lines(rows: Iterable[Row], host: str = "", time: float | None = None) -> Iterator[str]:
-    """The rows as JSON lines; the first one names the schema, the host that is scanned, and when (UTC seconds).
+def to_json_lines(
+    rows: Iterable[Row], host: str = "", time: float | None = None, knowledge: int | None = None
+) -> Iterator[str]:
+    """The rows as JSON lines.
+
+    The first one names the schema, the host that is scanned, when (UTC seconds), the version of the program, and with
+    which state of the knowledge (`scan.state_of`; None: not told).
 
     The last one says how many rows there are, so that a file that was cut off is told from a whole one.
     """
-    yield json.dumps({"schema": SCHEMA, "host": host, "time": time, "has_end": True}) + "\n"
+    made_with = {"version": __version__, "knowledge": knowledge}
+    yield json.dumps({"schema": SCHEMA, "host": host, "time": time, "has_end": True, **made_with}) + "\n"
     count = 0
     for row in rows:
         count += 1

@@ -28,6 +28,7 @@ _HEADER = b'{"schema"'
 _END = re.compile(rb'\{"kind":"end","rows":(\d{1,12})\}')
 """The line behind the rows of a scan, which tells how many they are."""
 _LONGEST_REASON = 200
+_LONGEST_VERSION, _MOST_VERSIONS = 20, 5
 _TOO_LATE = 1e11
 _BLANK = b" \t\r\n\xef\xbb\xbf"
 _OF_A_FOLDER = Globs(["*.jsonl*"])
@@ -78,7 +79,15 @@ class Scans:
         """Of pipes, which can be read only once, and of packed files."""
         self.notes: list[str] = []
         """What else is to be known of how the scans were put together; complete when all rows were read."""
+        self._states: dict[int, str] = {}
+        """Of the knowledge that the scans were made with, each with a version of the program."""
         self._scans = sorted(scan for name in dict.fromkeys(self._files(names)) for scan in self._scans_in(name))
+
+        if len(self._states) > 1:
+            versions = ", ".join(sorted(set(self._states.values()))[:_MOST_VERSIONS])
+            self.notes.append(
+                f"the scans were made with {len(self._states)} states of the knowledge (npu-kb {versions})"
+            )
 
     @property
     def left_out(self) -> list[LeftOut]:
@@ -172,6 +181,8 @@ class Scans:
             if header["schema"] != SCHEMA:
                 self._leave_out(name, line, f"is of schema {header['schema']!r}, not {SCHEMA}")
             elif has_end or start < end:
+                if isinstance(state := header.get("knowledge"), int):
+                    self._states[state] = str(header.get("version"))[:_LONGEST_VERSION]
                 yield _Scan(*_host_and_time(header), name, line + 1, start, end, has_end)
 
     def _rows_of(self, scan: _Scan) -> Iterator[Row]:
