@@ -80,9 +80,11 @@ def selected_rows(options: argparse.Namespace) -> Iterator[Row]:
 
 def run(options: argparse.Namespace) -> int:
     from npu_kb.cluster.observation import to_json_lines
+    from npu_kb.cluster.progress import told_if_it_prepares
     from npu_kb.cluster.scan import state_of
 
-    load_knowledge(options)  # tells what is wrong with it, once
+    with told_if_it_prepares():
+        load_knowledge(options)  # tells what is wrong with it, once
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # leaves no half-written file, as Ctrl-C
     tally, began = Tally(), round(time.time(), 3)
     rows = selected_rows(options)

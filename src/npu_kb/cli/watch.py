@@ -41,10 +41,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    from npu_kb.cluster.progress import told_if_it_prepares
     from npu_kb.cluster.watch import Watch
     from npu_kb.intake.tree import Globs
 
-    load_knowledge(options)  # tells what is wrong with it, once
+    with told_if_it_prepares():
+        load_knowledge(options)  # tells what is wrong with it, once
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     until = time.monotonic() + options.seconds if options.seconds else None
     status = NONE

@@ -20,6 +20,7 @@ from npu_kb.cluster.needles import Calls, Needles
 from npu_kb.cluster.observation import Row, SourceSummary
 from npu_kb.cluster.pieces import CHUNK, HEAD, Batch, Piece, batches, sample_of
 from npu_kb.cluster.processes import own_pool
+from npu_kb.cluster.progress import told_if_it_prepares
 from npu_kb.cluster.sightings import ENDS, Probe, Sightings, Window
 from npu_kb.errors import NpuKbError
 from npu_kb.intake.archives import Log, logs_in
@@ -61,9 +62,10 @@ _known: _Known | None = None
 
 def _load(overlays: tuple[str, ...]) -> _Known:
     global _known
-    knowledge = Knowledge.load(overlays)
-    if not _known or _known.knowledge.source_key != knowledge.source_key:
-        _known = _Known(overlays, knowledge, Needles.load(knowledge, LITERALS))
+    with told_if_it_prepares():
+        knowledge = Knowledge.load(overlays)
+        if not _known or _known.knowledge.source_key != knowledge.source_key:
+            _known = _Known(overlays, knowledge, Needles.load(knowledge, LITERALS))
     return _known
 
 
