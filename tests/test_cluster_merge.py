@@ -376,7 +376,7 @@ def test_pods_of_the_same_name_whose_logs_are_named_alike_are_told_apart(
     document = json.loads(out)
     assert [party["rank"] for party in document["faults"][0]["parties"]] == [2]
     assert document["ranks"]["with_logs"] == 8
-    assert "2 machines" in err and "scan --host" in err
+    assert "_1, " in err and "scan --host" in err
 
 
 def test_what_newer_scans_replace_is_said(run: Run, tmp_path: Path) -> None:

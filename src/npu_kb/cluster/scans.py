@@ -32,7 +32,8 @@ _LONGEST_VERSION, _MOST_VERSIONS = 20, 5
 _TOO_LATE = 1e11
 _BLANK = b" \t\r\n\xef\xbb\xbf"
 _OF_A_FOLDER = Globs(["*.jsonl*"])
-_NAME_THEM = "name them with `npu-kb scan --host`"
+_BEGIN_DIFFERENTLY = "their logs begin differently, as of machines of one name or of logs that were written anew"
+_NAME_THEM = "name machines with `npu-kb scan --host`"
 _MEND = "give what `npu-kb scan --out` wrote"
 
 
@@ -111,8 +112,8 @@ class Scans:
                 yield from self._newest(machines[0])
                 continue
             names = [f"{host or 'host'}_{number}" for number, _ in enumerate(machines, 1)]
-            what = f"scans of {host} are" if host else "scans without a host are"
-            self.notes.append(f"{what} of {len(machines)} machines, told as {', '.join(names)}; {_NAME_THEM}")
+            what = f"scans of {host}" if host else "scans without a host"
+            self.notes.append(f"{what}: {_BEGIN_DIFFERENTLY}; told apart as {', '.join(names)}; {_NAME_THEM}")
             for name, scans in zip(names, machines, strict=True):
                 yield from self._newest([scan._replace(host=name) for scan in scans])
 
