@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import lzma
 import os
 import random
 import re
@@ -288,6 +290,47 @@ def test_a_log_that_was_scanned_again_counts_as_the_last_scan_has_it(seed: int, 
     assert run("merge", "-", "--format", "json", stdin="".join(texts)) == together
 
 
+def test_scans_with_other_knowledge_are_named(run: Run, two_ranks: Path) -> None:
+    """As of a host with another release, whose entries are not known here."""
+    log = two_ranks / "node0" / "rank_0.log"
+    ours = run("scan", str(log), "--host", "n1")[1]
+    assert run("merge", "-", stdin=ours + ours.replace("n1", "n2", 1))[2] == ""
+    header, rest = ours.replace("n1", "n3", 1).split("\n", 1)
+    other = json.dumps({**json.loads(header), "knowledge": 1, "version": "9.9"})
+    known = next(json.loads(row)["entry"] for row in rest.splitlines() if '"observation"' in row)
+    err = run("merge", "-", stdin=f"{ours}{other}\n{rest.replace(known, 'of-the-future')}")[2].splitlines()
+    assert ["2 states of the knowledge" in err[0] and "9.9" in err[0], "has no of-the-future" in err[1]] == [True, True]
+    assert len(err) == 2
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
+def test_packed_scans_and_folders_of_scans_are_read(pack: Callable[[bytes], bytes], run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "scans"
+    folder.mkdir()
+    (folder / "n1.jsonl.packed").write_bytes(pack(scan_of("n1", 1e9, ("a.log", 3)).encode()))
+    (folder / "n2.jsonl").write_text(scan_of("n2", 1e9, ("a.log", 5)))
+    (folder / "notes.txt").write_text("no scan")
+    status, out, err = run("merge", str(folder), "--format", "json")
+    assert {event["source"]: event["count"] for event in json.loads(out)["timeline"]} == {"n1:a.log": 3, "n2:a.log": 5}
+    assert (status, err) == (0, "")
+
+
+def test_packed_scans_that_cannot_be_read_are_named(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "cut.jsonl.gz").write_bytes(gzip.compress(scan_of("n1", 1e9, ("a.log", 3)).encode() * 50)[:-30])
+    (tmp_path / "nothing.gz").write_bytes(gzip.compress(b"x" * 1_000)[:10])
+    with tarfile.open(tmp_path / "all.tar", "w") as archive:
+        archive.add(tmp_path / "nothing.gz")
+    for name, why in {
+        "empty": "holds no *.jsonl*",
+        "cut.jsonl.gz": "is cut off",
+        "nothing.gz": "gzip cut off",
+        "all.tar": "unpack it",
+    }.items():
+        err = run("merge", str(tmp_path / name))[2]
+        assert f"{tmp_path / name}:" in err and why in err
+
+
 def test_an_empty_scan_is_named(two_ranks: Path, run: Run) -> None:
     (two_ranks / "lost.jsonl").touch()
     status, _, err = run("merge", str(two_ranks / "lost.jsonl"))
@@ -310,11 +353,50 @@ def test_a_host_that_is_scanned_again_replaces_its_first_scan(two_ranks: Path, r
     assert first == again and first["timeline"][0]["count"] == 3
 
 
+@pytest.mark.parametrize("host", [["--host", "trainer"], []])
+def test_pods_of_the_same_name_whose_logs_are_named_alike_are_told_apart(
+    host: list[str], run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = []
+    for pod in range(2):
+        for process in range(4):
+            log = tmp_path / f"pod{pod}" / "log" / f"plog-{200 + process}_20261025031500123.log"
+            log.parent.mkdir(parents=True, exist_ok=True)
+            fault = "HBM MULTI BIT ECC ERROR on device 2" if (pod, process) == (0, 2) else "StreamCreate: stream_id=1"
+            log.write_text(
+                f"[INFO] HCCL({200 + process},python3.11):2026-10-26-07:33:20.000.000 [op_base.cc:1370] [200][HCCL_TRACE]"
+                f"HcclCommInitRootInfo success,take time [237063]us, rankNum[8], rank[{pod * 4 + process}], rootInfo "
+                f"identifier[10.0.0.1%eth0_60000_0_1761275812], server[10.0.0.{pod + 1}], deviceId[{process}]\n"
+                f"[ERROR] RUNTIME({200 + process},python3.11):2026-10-26-07:43:20.000.000 [a.cc:12]8231 {fault}\n"
+            )
+        monkeypatch.chdir(tmp_path / f"pod{pod}")
+        names.append(str(tmp_path / f"{pod}.jsonl"))
+        Path(names[-1]).write_text(run("scan", "log", *host)[1])
+    _, out, err = run("merge", *names, "--format", "json")
+    document = json.loads(out)
+    assert [party["rank"] for party in document["faults"][0]["parties"]] == [2]
+    assert document["ranks"]["with_logs"] == 8
+    assert "_1, " in err and "scan --host" in err
+
+
+def test_what_newer_scans_replace_is_said(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(scan_of("n1", 1e9, ("a.log", 3), ("b.log", 3)))
+    (tmp_path / "b.jsonl").write_text(scan_of("n1", 2e9, ("a.log", 5)))
+    assert "n1: newer scans replace 1 log of older ones" in run("merge", *map(str, tmp_path.glob("*.jsonl")))[2]
+
+
 def test_a_scan_in_a_pipe_is_read(run: Run, tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     with subprocess.Popen(["sh", "-c", f"printf %s '{scan_of('n1', 1e9, ('a.log', 3))}' > {pipe}"]):
         assert run("merge", str(pipe))[0] == 0
+
+
+def test_a_folder_without_logs_is_named(run: Run, two_ranks: Path) -> None:
+    (two_ranks / "empty").mkdir()
+    for arguments in ([str(two_ranks / "empty")], [str(two_ranks), "--include", "*.txt"]):
+        status, out, err = run("cluster", *arguments)
+        assert (status, out, err.count("\n")) == (2, "", 1) and f"{arguments[0]}: " in err
 
 
 def test_without_a_fault_the_status_says_so(run: Run) -> None:

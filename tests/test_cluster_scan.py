@@ -100,6 +100,19 @@ def test_line_offset_time_and_count_are_true(tmp_path: Path) -> None:
     assert row.text == FAULT
 
 
+def test_a_fault_has_the_time_of_its_own_line_and_not_of_one_above_it(
+    tmp_path: Path, own_kb: Path, write_entry: Callable[..., Path]
+) -> None:
+    words = [f"frobnicator {letter}{letter}{letter} began" for letter in "abcdefgh"]
+    write_entry("timed-out", f"- regex: ['call to \\w+ timed out']\n  any: [{', '.join(words)}]")
+    for number, word in enumerate(words):
+        (tmp_path / f"{number}.log").write_text(
+            f"INFO 2026-11-29 10:10:00 {word}\nERROR 2026-11-29 10:15:00 call to quux timed out\n"
+        )
+    rows = observations(list(scan([str(tmp_path)], [])), "timed-out")
+    assert [(row.line, row.time) for row in rows] == [(2, 1795947300.0)] * len(words)
+
+
 def test_the_summary_tells_size_lines_times_and_errors(tmp_path: Path) -> None:
     log = tmp_path / "a.log"
     log.write_text(noisy({9: "[ERROR] GE(7,python):2026-11-29-10:00:09.000.000 oops", 10: FAULT}).rstrip("\n"))
@@ -311,7 +324,7 @@ def test_what_other_outputs_in_a_log_tell_is_found_as_why_finds_it(
     assert observations(list(scan([str(tmp_path)], [])), entry)
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "gb18030"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-le", "utf-16-be", "gb18030"])
 def test_other_encodings_are_read(tmp_path: Path, encoding: str) -> None:
     log = tmp_path / "a.log"
     log.write_bytes(noisy({1: "这是一条日志，用于测试", 20: FAULT}).encode(encoding))
@@ -333,6 +346,15 @@ def test_parts_of_a_log_tell_the_same_as_the_whole(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(pieces, "_PART", 10_000)
     assert list(scan([str(log)], [])) == whole
     assert list(scan([str(log)], [], jobs=2)) == whole
+
+
+def test_a_log_that_is_truncated_while_it_is_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pieces, "_PART", 10_000)
+    log = tmp_path / "a.log"
+    log.write_text(noisy({5: FAULT}, 2000))
+    rows = list(scan([str(log)], [], jobs=1, progress=lambda done, total: os.truncate(log, 0)))
+    assert [row.line for row in observations(rows)] == [5]
+    assert [row.skipped for row in summaries(rows)] == ["truncated while it was read"]
 
 
 def test_a_text_that_spans_two_parts_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -232,6 +232,22 @@ def test_a_plain_tar_is_read_up_to_its_cut(tmp_path: Path, cut: int) -> None:
     )
 
 
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+@pytest.mark.parametrize("damage", ["cut before a header", "cut in a header", "bad header"])
+def test_members_lost_behind_a_header_are_told(tmp_path: Path, pack: Callable[[bytes], bytes], damage: str) -> None:
+    whole = tar_of({f"{rank}.log": LINE for rank in range(6)})
+    header = whole.index(b"1.log")
+    data = {
+        "cut before a header": whole[:header],
+        "cut in a header": whole[: header + 200],
+        "bad header": whole[:header] + b"\xaa" * 512 + whole[header + 512 :],
+    }[damage]
+    (tmp_path / "job.tar").write_bytes(pack(data))
+    told = contents(tmp_path)
+    assert told.pop("job.tar!0.log") == LINE.decode()
+    assert told == {"job.tar": "<damaged tar (bad header)>" if damage == "bad header" else "<tar cut off>"}
+
+
 @pytest.mark.parametrize(
     ("method", "target"),
     [(zipfile.ZIP_STORED, io.BytesIO), (zipfile.ZIP_DEFLATED, io.BytesIO), (zipfile.ZIP_DEFLATED, Pipe)],

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import io
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from unittest import mock
@@ -10,7 +12,7 @@ from unittest import mock
 import pytest
 
 from npu_kb import Knowledge
-from npu_kb.cluster import engines
+from npu_kb.cluster import engines, progress
 from npu_kb.cluster.anchors import anchors_of
 from npu_kb.cluster.needles import Calls, Needles
 from npu_kb.cluster.observation import Observation
@@ -103,6 +105,19 @@ def test_a_fault_that_repeats_itself_is_told_however_often(tmp_path: Path, small
     rows = scan([str(tmp_path / "logs")], [str(tmp_path / "kb")], jobs=1)
     told = [row for row in rows if isinstance(row, Observation) and row.entry == "gave-up"]
     assert {Path(row.source).stem: row.count for row in told} == {"flood": lines, "once": 1}
+
+
+def test_the_knowledge_is_said_to_be_prepared_on_a_terminal_where_it_takes_long(
+    tmp_path: Path, small: Knowledge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "_PATIENCE", 0.0)
+    (tmp_path / "a.log").write_text(COMMON)
+    for is_terminal in (True, False):
+        stream = io.StringIO()
+        monkeypatch.setattr(stream, "isatty", lambda told=is_terminal: told)
+        monkeypatch.setattr(sys, "stderr", stream)
+        list(scan([str(tmp_path / "a.log")], []))
+        assert ("preparing the knowledge, once" in stream.getvalue()) == is_terminal
 
 
 def test_other_literals_are_another_cache(small: Knowledge) -> None:

@@ -145,6 +145,7 @@ def test_a_rank_that_is_waited_for_counts_to_the_job(run: Run, tmp_path: Path) -
         "without_logs": [4, 5, 6, 7, 8],
         "without_error": [],
         "without_known_fault": [],
+        "unheard": [],
     }
 
 

@@ -47,7 +47,7 @@ def test_what_stands_there_already_is_passed_over(tmp_path: Path) -> None:
     assert told(Watch([str(log)], [], from_start=True)) == [("gizmo", "a.log", 3), ("quux", "a.log", 1)]
 
 
-def test_a_fault_is_told_once_however_often_it_comes(tmp_path: Path) -> None:
+def test_a_fault_is_told_once_of_each_log_however_often_it_comes(tmp_path: Path) -> None:
     logs = tmp_path / "logs"
     logs.mkdir()
     watch = Watch([str(logs)], [])
@@ -55,7 +55,37 @@ def test_a_fault_is_told_once_however_often_it_comes(tmp_path: Path) -> None:
     assert told(watch) == [("quux", "a.log", 1)]
     append(logs / "a.log", FAULT + "\n")
     append(logs / "b.log", FAULT + "\n")
+    assert told(watch) == [("quux", "b.log", 1)]
+    append(logs / "b.log", FAULT + "\n")
     assert told(watch) == []
+
+
+def test_a_fault_comes_again_in_a_log_that_begins_anew_and_not_in_the_copy_of_it(tmp_path: Path) -> None:
+    """As logrotate does with copytruncate."""
+    log = tmp_path / "a.log"
+    append(log, "start\n")
+    watch = Watch([str(tmp_path)], [])
+    append(log, f"2026-11-29 08:00:00 {FAULT}\n")
+    assert told(watch) == [("quux", "a.log", 2)]
+    (tmp_path / "a.log.1").write_text(log.read_text())
+    log.write_text("")
+    assert told(watch) == []
+    append(log, f"2026-11-29 09:00:00 {FAULT}\n")
+    assert told(watch) == [("quux", "a.log", 1)]
+
+
+def test_what_many_logs_tell_at_once_is_one_line_with_the_rank_of_the_first(
+    tmp_path: Path, run: Callable[..., tuple[int, str, str]]
+) -> None:
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    for rank in range(4):
+        append(logs / f"rank_{rank}.log", f"2026-11-29 08:00:0{9 - rank} {FAULT}\n")
+    (first,) = Watch([str(logs)], [], from_start=True).look()
+    assert (first.rank, first.observation.time) == (3, 1795939206.0)
+    assert sorted(Path(name).name for name in first.more_logs) == ["rank_0.log", "rank_1.log", "rank_2.log"]
+    out = run("watch", str(logs), "--from-start", "--first")[1]
+    assert "rank 3  2026-11-29 08:00:06  " in out and out.endswith(f"{FAULT} (+3 more logs)\n")
 
 
 def test_a_line_is_read_when_it_is_whole(tmp_path: Path) -> None:
@@ -175,11 +205,12 @@ def test_a_last_line_without_an_end_is_read_when_nothing_comes_any_more(tmp_path
     assert told(watch) == [("gizmo", "a.log", 5)]
 
 
+@pytest.mark.parametrize("mark", ["\ufeff", ""])
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
-def test_logs_in_utf16_are_read(encoding: str, tmp_path: Path, write_entry: Write) -> None:
+def test_logs_in_utf16_are_read(encoding: str, mark: str, tmp_path: Path, write_entry: Write) -> None:
     write_entry("heat", "- text: 温度过高")
     log = tmp_path / "a.log"
-    log.write_bytes("\ufeffstart\n".encode(encoding))
+    log.write_bytes(f"{mark}start\n".encode(encoding))
     watch = Watch([str(tmp_path)], [])
     whole = f"\u0a0a\u0d0a noise\n{FAULT}\r\n温度过高\n{OTHER}".encode(encoding)
     for part in (whole[:7], whole[7:31], whole[31:]):
@@ -188,7 +219,7 @@ def test_logs_in_utf16_are_read(encoding: str, tmp_path: Path, write_entry: Writ
         found = told(watch)
     assert found == [("heat", "a.log", 4), ("quux", "a.log", 3)]
     assert told(watch, patience=0) == [("gizmo", "a.log", 5)]
-    (tmp_path / "b.log").write_bytes(f"\ufeff{FAULT}\n".encode(encoding))
+    (tmp_path / "b.log").write_bytes(f"{mark}{FAULT}\n".encode(encoding))
     assert told(Watch([str(tmp_path / "b.log")], [], from_start=True)) == [("quux", "b.log", 1)]
 
 

@@ -6,6 +6,7 @@ import argparse
 import shlex
 import sys
 from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from npu_kb.cli.options import (
     width,
 )
 from npu_kb.cli.scan import add_selection, only_lines, selected_rows
+from npu_kb.errors import NpuKbError
 
 if TYPE_CHECKING:
     from npu_kb.cluster.gaps import Gaps
@@ -48,7 +50,11 @@ def add_telling(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    return tell(options, selected_rows(options), load_knowledge(options))[0]
+    rows = selected_rows(options)
+    if (first := next(rows, None)) is None:
+        chosen = " that --include and --exclude select" if options.include or options.exclude else ""
+        raise NpuKbError(f"{' '.join(options.paths)}: holds no files{chosen}; give the folder that holds the logs")
+    return tell(options, chain([first], rows), load_knowledge(options))[0]
 
 
 def run_on_all(options: argparse.Namespace, paths: list[str]) -> tuple[int, dict[str, Any]]:

@@ -102,17 +102,19 @@ def selected_rows(options: argparse.Namespace) -> Iterator[Row]:
 
 def run(options: argparse.Namespace) -> int:
     from npu_kb.cluster.observation import to_json_lines
+    from npu_kb.cluster.progress import told_if_it_prepares
+    from npu_kb.cluster.scan import state_of
 
-    load_knowledge(options)  # tells what is wrong with it, once
+    with told_if_it_prepares():
+        load_knowledge(options)  # tells what is wrong with it, once
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # leaves no half-written file, as Ctrl-C
     tally, began = Tally(), round(time.time(), 3)
     rows = selected_rows(options)
     first = next(rows, None)  # a path that is not there is told before anything is written
     host = options.host or (os.uname().nodename if options.out else "")
     with _output(options.out) as out:
-        out.writelines(
-            to_json_lines(tally.counted(chain([first] if first else [], rows)), host, began, only_lines(options))
-        )
+        state, only = state_of(overlay_folders(options)), only_lines(options)
+        out.writelines(to_json_lines(tally.counted(chain([first] if first else [], rows)), host, began, only, state))
     tally.tell_skipped()
     return FOUND if tally.claims else NONE
 

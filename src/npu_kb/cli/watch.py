@@ -25,6 +25,8 @@ _PASSED_OVER = {
     "zh": "已有内容不再提示；如需一并提示，请加 --from-start。",
 }
 
+_MORE = {"en": " (+{logs:more log|more logs})", "zh": "（另有 {logs} 份日志）"}
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", nargs="+", metavar="PATH", help="logs, and folders in which logs grow")
@@ -39,10 +41,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    from npu_kb.cluster.progress import told_if_it_prepares
     from npu_kb.cluster.watch import Watch
     from npu_kb.intake.tree import Globs
 
-    load_knowledge(options)  # tells what is wrong with it, once
+    with told_if_it_prepares():
+        load_knowledge(options)  # tells what is wrong with it, once
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     until = time.monotonic() + options.seconds if options.seconds else None
     status = NONE
@@ -77,19 +81,29 @@ def _announce(watch: Watch, options: argparse.Namespace) -> None:
 
 
 def _line(told: Told) -> str:
-    document: dict[str, Any] = {"schema": SCHEMA, "told": _now(), **told.observation._asdict(), "title": told.title}
+    document: dict[str, Any] = {
+        "schema": SCHEMA,
+        "told": _now(),
+        **told.observation._asdict(),
+        "rank": told.rank,
+        "more_logs": told.more_logs,
+        "title": told.title,
+    }
     return json.dumps(document, ensure_ascii=False) + "\n"
 
 
 def _text(told: Told, options: argparse.Namespace) -> str:
     from npu_kb.intake.clean import printable
-    from npu_kb.render.text import Style, choose, colon, line_label
+    from npu_kb.render.text import Style, choose, colon, filled, line_label
 
     row, style, lang = told.observation, Style(colour(options)), language(options)
     title = " / ".join(choose(told.title, lang))
+    rank = "" if told.rank is None else f"rank {told.rank}  "
+    when = "" if row.time is None else f"{time.strftime('%Y-%m-%d %H:%M:%S', time.gmtime(row.time))}  "
+    more = filled(choose(_MORE, lang)[0], logs=len(told.more_logs)) if told.more_logs else ""
     return (
         f"{_now()}  {style(row.verdict.upper(), 'bold', 'red')}  {style(row.entry, 'bold')}  {title}\n"
-        f"    {printable(row.source)} {line_label(row.line, lang)}{colon(lang)}{row.text}\n"
+        f"    {rank}{when}{printable(row.source)} {line_label(row.line, lang)}{colon(lang)}{row.text}{more}\n"
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import repeat
 from typing import Any
+from zlib import crc32
 
 from npu_kb.cluster.needles import Rule
 from npu_kb.cluster.observation import MAX_TEXT, Observation, Row, SourceSummary
@@ -32,6 +33,8 @@ _SEARCHED = 50
 """Lines at an end of a log in which a time is looked for."""
 _TRIED, _RANK = 5, b"[rank"
 """First lines in which a launcher's label is looked for, and what begins a prefix that names a rank."""
+_HEAD_LINES = 8
+"""By which a log is told from another one of the same name."""
 
 
 def rows_of(seen: Sightings, probe: Probe, knowledge: Knowledge) -> list[Row]:
@@ -39,7 +42,9 @@ def rows_of(seen: Sightings, probe: Probe, knowledge: Knowledge) -> list[Row]:
     head, tail = decode(seen.head).split("\n"), decode(seen.tail).split("\n")
     first, last = _first_time(head), _first_time(tail[::-1])
     lines = seen.lines + (1 if seen.tail and not seen.tail.endswith(b"\n") else 0)
-    summary = SourceSummary(seen.source, seen.offset, lines, first, last, seen.errors, seen.trouble)
+    summary = SourceSummary(
+        seen.source, seen.offset, lines, first, last, seen.errors, seen.trouble, head=_sums(seen.head)
+    )
     _look_for_writers(seen, head, tail)
     rows: list[Row] = [*_observations(seen, probe, knowledge), *seen.clues.all_clues, summary]
     return in_own_zone(rows, (seen.head, seen.tail))
@@ -51,6 +56,15 @@ def _look_for_writers(seen: Sightings, head: list[str], tail: list[str]) -> None
     is_named = any(map(label_of, head[:_TRIED])) or any(_RANK in text for text in (seen.head, seen.tail, *samples))
     if is_named:
         seen.clues.writers.look_at([*head, *tail, *(decode(text).split("\n")[0] for text in samples)])
+
+
+def _sums(head: bytes) -> str:
+    """Of the first whole lines, four digits for each."""
+    sums, total = "", 0
+    for line in head.split(b"\n")[:-1][:_HEAD_LINES]:
+        total = crc32(line, total)
+        sums += f"{total & 0xFFFF:04x}"
+    return sums
 
 
 def _first_time(lines: list[str]) -> float | None:
@@ -161,7 +175,7 @@ def _observation(match: Match, rules: list[Rule], seen: Sightings) -> Observatio
         source=seen.source,
         line=number,
         offset=first.offset,
-        time=first.time,
+        time=_time_of(first),
         entry=match.entry["id"],
         verdict=match.verdict,
         text=printable(decode(first.text).split("\n")[0]).strip()[:MAX_TEXT],
@@ -170,6 +184,12 @@ def _observation(match: Match, rules: list[Rule], seen: Sightings) -> Observatio
         last_line=max(number, last_line),
         last_time=last_time,
     )
+
+
+def _time_of(line: Seen) -> float | None:
+    """What the line itself tells; if it tells none, what the line tells that it was kept with."""
+    own = read_time(decode(line.text))
+    return line.time if own is None else own
 
 
 def _last(rule: Rule, seen: Sightings) -> tuple[int, float | None]:

@@ -9,12 +9,15 @@ from io import FileIO
 
 from npu_kb.cluster.pieces import HEAD
 from npu_kb.intake.archives import kind_of
+from npu_kb.intake.clean import utf16_without_mark
 from npu_kb.intake.sources import encoding_of, is_binary
 from npu_kb.intake.tree import LogFile
 
 _CHUNK = 1 << 19
 _MARK = 64
 """Bytes at a log's start, and before what is read next; a log in which they changed was written anew."""
+_TELLING = 2_000
+"""Bytes at a log's start that tell its encoding."""
 _UTF16 = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 
 
@@ -32,6 +35,7 @@ class GrowingLog:
         "looked_at",
         "offset",
         "path",
+        "told",
         "unread",
     )
 
@@ -41,6 +45,8 @@ class GrowingLog:
         """Its size, and when it had been changed, when it was looked at last."""
         self.grew = 0.0
         """When, as time.monotonic has it."""
+        self.told: set[str] = set()
+        """Entries of the knowledge that were told of it."""
         self._pass_over(offset, head, mark)
 
     def _pass_over(self, offset: int, head: bytes, mark: bytes) -> None:
@@ -55,7 +61,8 @@ class GrowingLog:
         """Not known before it is read; of data and archives nothing is read."""
 
     def begin_anew(self) -> None:
-        """Forget what was read: something else stands there now."""
+        """Forget what was read, and what was told of it: something else stands there now."""
+        self.told.clear()
         self._pass_over(0, b"", b"")
 
     def read_again(self) -> None:
@@ -84,13 +91,12 @@ class GrowingLog:
 
     def chunks(self, stream: FileIO) -> Iterator[bytes]:
         """Its new whole lines, in UTF-8."""
-        stream.seek(0)
-        head = stream.read(HEAD if self._is_log is None else _MARK)
+        head = _start_of(stream, HEAD if self._is_log is None else _TELLING)
         if self._is_log is None:
             self._is_log = not (kind_of(head) or is_binary(head))
         if not self._is_log:
             self.offset = os.fstat(stream.fileno()).st_size
-        utf16 = _UTF16.get(head[:2])
+        utf16 = _utf16_of(head)
         self.offset -= self.offset % 2 if utf16 else 0  # half of a character was there
         while self._is_log:
             stream.seek(self.offset)
@@ -105,23 +111,20 @@ class GrowingLog:
 
     def rest(self, stream: FileIO) -> bytes:
         """What stands behind the last whole line, in UTF-8."""
-        stream.seek(0)
-        utf16 = _UTF16.get(stream.read(2))
+        utf16 = _utf16_of(_start_of(stream, _TELLING))
         stream.seek(self.offset)
         return _in_utf8(stream.read(_CHUNK), utf16)
 
     def above(self, stream: FileIO, size: int) -> bytes:
         """The last bytes before what is read next, at most so many, in UTF-8."""
-        stream.seek(0)
-        utf16 = _UTF16.get(stream.read(2))
+        utf16 = _utf16_of(_start_of(stream, _TELLING))
         start = max(0, self.offset - size)
         stream.seek(start)
         return _in_utf8(stream.read(self.offset - start), utf16)
 
     def lines_passed_over(self, stream: FileIO) -> int:
         """The ends of lines in what was passed over."""
-        stream.seek(0)
-        utf16, count, left = _UTF16.get(stream.read(2)), 0, self.unread
+        utf16, count, left = _utf16_of(_start_of(stream, _TELLING)), 0, self.unread
         stream.seek(0)
         while left > 0 and (data := stream.read(min(left, _CHUNK))):
             count += (data.decode(utf16, "replace").encode("utf-8", "replace") if utf16 else data).count(b"\n")
@@ -138,6 +141,16 @@ def opened(file: LogFile) -> Iterator[FileIO]:
         if (status.st_dev, status.st_ino) != file.identity:
             raise FileNotFoundError(file.path)
         yield stream
+
+
+def _start_of(stream: FileIO, size: int) -> bytes:
+    stream.seek(0)
+    return stream.read(size)
+
+
+def _utf16_of(head: bytes) -> str | None:
+    """The kind of UTF-16 in which a log is that begins so."""
+    return _UTF16.get(head[:2]) or utf16_without_mark(head)
 
 
 def _end_of_lines(data: bytes, utf16: str | None) -> int:

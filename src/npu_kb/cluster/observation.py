@@ -7,6 +7,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from npu_kb.version import __version__
+
 SCHEMA = "npu-kb/scan/1"
 MAX_TEXT = 400
 """Characters of a line that an observation keeps."""
@@ -49,6 +51,8 @@ class SourceSummary(NamedTuple):
     """Why it was not read, or not to its end; empty if it was."""
     logs: int = 1
     """How many logs are told together (gather.py)."""
+    head: str = ""
+    """Check sums of its first lines, each with all above it: they stay as it grows. Empty: not known."""
 
 
 class Clue(NamedTuple):
@@ -73,15 +77,25 @@ _NAMES = {row_type: kind for kind, row_type in _KINDS.items()}
 
 
 def to_json_lines(
-    rows: Iterable[Row], host: str = "", time: float | None = None, only: dict[str, str] | None = None
+    rows: Iterable[Row],
+    host: str = "",
+    time: float | None = None,
+    only: dict[str, str] | None = None,
+    knowledge: int | None = None,
 ) -> Iterator[str]:
-    """The rows as JSON lines; the first one names the schema, the host that is scanned, and when (UTC seconds).
+    """The rows as JSON lines.
+
+    The first one names the schema, the host that is scanned, when (UTC seconds), the version of the program, and with
+    which state of the knowledge (`scan.state_of`; None: not told).
 
     It also names the `only` lines that were read, if not all: `since` and `until`.
 
     The last one says how many rows there are, so that a file that was cut off is told from a whole one.
     """
-    yield json.dumps({"schema": SCHEMA, "host": host, "time": time, "has_end": True, **(only or {})}) + "\n"
+    made_with = {"version": __version__, "knowledge": knowledge}
+    yield (
+        json.dumps({"schema": SCHEMA, "host": host, "time": time, "has_end": True, **made_with, **(only or {})}) + "\n"
+    )
     count = 0
     for row in rows:
         count += 1
@@ -135,6 +149,6 @@ _NUMBER = (int, float, type(None))
 _TYPES: dict[str, type | tuple[type, ...]] = {
     "source": str, "line": int, "offset": int, "time": _NUMBER, "entry": str, "verdict": str, "text": str,
     "captures": dict, "count": int, "last_line": int, "last_time": _NUMBER,
-    "bytes": int, "lines": int, "first_time": _NUMBER, "errors": int, "skipped": str, "logs": int,
+    "bytes": int, "lines": int, "first_time": _NUMBER, "errors": int, "skipped": str, "logs": int, "head": str,
     "tells": str, "values": dict,
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""How far a scan is: one line on a terminal, nothing anywhere else."""
+"""What a scan does, while one waits for it: one line on a terminal, nothing anywhere else."""
 
 from __future__ import annotations
 
@@ -6,15 +6,37 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import Timer
 
 _EVERY = 0.2
+_PATIENCE = 1.0
+"""Seconds that the knowledge may take to load before it is said that it is prepared."""
 _CLEAR = "\r\x1b[K"
+
+
+@contextmanager
+def told_if_it_prepares() -> Iterator[None]:
+    """While the knowledge is loaded, which takes long only where it changed."""
+    if not _is_on_a_terminal():
+        yield
+        return
+    timer = Timer(_PATIENCE, print, ("npu-kb: preparing the knowledge, once ...",), {"file": sys.stderr, "flush": True})
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _is_on_a_terminal() -> bool:
+    return sys.stderr is not None and sys.stderr.isatty()
 
 
 @contextmanager
 def shown_progress() -> Iterator[Callable[[int, int], None]]:
     """A function of the bytes done and of all bytes, which shows share, rate and remaining time on standard error."""
-    if sys.stderr is None or not sys.stderr.isatty():
+    if not _is_on_a_terminal():
         yield lambda done, total: None
         return
     start, shown = time.monotonic(), 0.0

@@ -21,6 +21,7 @@ from npu_kb.cluster.needles import Calls, Needles
 from npu_kb.cluster.observation import Row, SourceSummary
 from npu_kb.cluster.pieces import CHUNK, HEAD, Batch, Piece, batches, sample_of
 from npu_kb.cluster.processes import own_pool
+from npu_kb.cluster.progress import told_if_it_prepares
 from npu_kb.cluster.sightings import ENDS, Probe, Sightings, Window
 from npu_kb.errors import NpuKbError
 from npu_kb.intake.archives import Log, logs_in
@@ -62,9 +63,10 @@ _known: _Known | None = None
 
 def _load(overlays: tuple[str, ...]) -> _Known:
     global _known
-    knowledge = Knowledge.load(overlays)
-    if not _known or _known.knowledge.source_key != knowledge.source_key:
-        _known = _Known(overlays, knowledge, Needles.load(knowledge, [*LITERALS, tracebacks.HEADER]))
+    with told_if_it_prepares():
+        knowledge = Knowledge.load(overlays)
+        if not _known or _known.knowledge.source_key != knowledge.source_key:
+            _known = _Known(overlays, knowledge, Needles.load(knowledge, [*LITERALS, tracebacks.HEADER]))
     return _known
 
 
@@ -140,6 +142,7 @@ class Scanner:
                 rest = _Rest(stream, int(piece.end or 0) - piece.start)
                 for chunk in utf8_chunks(rest.read(HEAD), rest, CHUNK):
                     seen.read(chunk, self.probe)
+                seen.trouble = "truncated while it was read" if rest.left else ""
         except OSError as error:
             seen.trouble = why_not(error)
         return seen
@@ -149,11 +152,11 @@ class _Rest:
     """A stream up to some point."""
 
     def __init__(self, stream: object, left: int) -> None:
-        self._read, self._left = stream.read, left  # type: ignore[attr-defined]
+        self._read, self.left = stream.read, left  # type: ignore[attr-defined]
 
     def read(self, size: int = -1, /) -> bytes:
-        data: bytes = self._read(min(size, self._left))
-        self._left -= len(data)
+        data: bytes = self._read(min(size, self.left))
+        self.left -= len(data)
         return data
 
 
@@ -199,6 +202,11 @@ def plan_for(
     folders = tuple(map(str, overlays))
     needles = _load(folders).needles
     return Plan(folders, needles.fingerprint, engine, anchors_of(needles, sample, total), window), total
+
+
+def state_of(overlays: Sequence[str]) -> int:
+    """A number for what a scan with the knowledge looks for: the same on all hosts."""
+    return _load(tuple(map(str, overlays))).needles.fingerprint
 
 
 def scan(

@@ -1,4 +1,4 @@
-"""Follow logs as they grow, are rotated and are truncated, and tell each fault once."""
+"""Follow logs as they grow, are rotated and are truncated, and tell each fault once for each log."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from npu_kb.cluster.growing import GrowingLog, opened
 from npu_kb.cluster.observation import Observation
 from npu_kb.cluster.scan import Scanner, plan_for
 from npu_kb.cluster.sightings import ENDS, Sightings
+from npu_kb.cluster.times import read_time
+from npu_kb.cluster.who import Who
 from npu_kb.diagnosis.model import CLAIMS
 from npu_kb.errors import NpuKbError
 from npu_kb.intake.tree import Globs, LogFile, log_files
@@ -32,10 +34,14 @@ _Identity = tuple[int, int]
 
 
 class Told(NamedTuple):
-    """A fault that was not told before, and the title of its entry by language."""
+    """A fault that was not told of its log before, and the title of its entry by language."""
 
     observation: Observation
     title: dict[str, str]
+    rank: int | None
+    """Whose it is, where the log's name or content tells."""
+    more_logs: list[str]
+    """Other logs in which the same look at all of them found the same entry, later."""
 
 
 class Watch:
@@ -64,7 +70,8 @@ class Watch:
         self._logs: dict[_Identity, GrowingLog] = {}
         self._remembered: dict[_Identity, tuple[Sightings, int]] = {}
         """What was seen in logs of late, and from which byte on; that of the log read last is the last."""
-        self._told: set[str] = set()
+        self._lines_told: set[int] = set()
+        """Hashes of lines with a time: where they come again, a log was copied to rotate it."""
         self._listing = 0.0
         """Seconds that the last listing took."""
         self._is_behind = False
@@ -85,7 +92,18 @@ class Watch:
             time.sleep(pause if until is None else max(0.0, min(pause, until - time.monotonic())))
 
     def look(self, patience: float = _PATIENCE) -> Iterator[Told]:
-        """The new faults since the last look; a line without an end counts after `patience` seconds."""
+        """The new faults since the last look, of each entry the first one, with the other logs that tell it.
+
+        A line without an end counts after `patience` seconds.
+        """
+        found: dict[str, list[Told]] = {}
+        for told in self._read_all(patience):
+            found.setdefault(told.observation.entry, []).append(told)
+        for of_entry in found.values():
+            first, *others = sorted(of_entry, key=_when)
+            yield first._replace(more_logs=[told.observation.source for told in others])
+
+    def _read_all(self, patience: float) -> Iterator[Told]:
         now = time.monotonic()
         files = {file.identity: file for file in self._listed()}
         files.update({file.identity: file for file in self._renamed(self._logs.keys() - files.keys())})
@@ -165,13 +183,27 @@ class Watch:
 
     def _new_faults(self, seen: Sightings, stream: FileIO, log: GrowingLog) -> Iterator[Told]:
         for row in self._scanner.rows_of(seen):
-            if isinstance(row, Observation) and row.verdict in CLAIMS and row.entry not in self._told:
+            if isinstance(row, Observation) and row.verdict in CLAIMS and self._is_new(row, log):
                 entry = self._scanner.knowledge.entry(row.entry) or {}
-                self._told.add(row.entry)
                 if entry.get("severity") != "benign":
                     above = log.lines_passed_over(stream)
                     row = row._replace(line=row.line + above, last_line=row.last_line + above)
-                    yield Told(row, entry.get("title", {}))
+                    rank = Who([row.source], seen.clues.clues).writer(row.source, row.text).rank
+                    yield Told(row, entry.get("title", {}), rank, [])
+
+    def _is_new(self, row: Observation, log: GrowingLog) -> bool:
+        """Whether its entry was not told of this log, nor its line of the log of which this is a rotated copy."""
+        line = hash((row.entry, row.text, row.source.partition(".log")[0]))
+        is_new = row.entry not in log.told and line not in self._lines_told
+        log.told.add(row.entry)
+        if read_time(row.text) is not None:
+            self._lines_told.add(line)
+        return is_new
+
+
+def _when(told: Told) -> tuple[bool, float]:
+    time = told.observation.time
+    return time is None, time or 0.0
 
 
 def _is_awaited(path: str) -> bool:

@@ -30,7 +30,7 @@ _ZIP_MEMBER = b"PK\x03\x04"
 _ZIP_END, _ZIP_END_SIZE = b"PK\x05\x06", 22
 _LONGEST_ZIP_END = _ZIP_END_SIZE + 65_535
 """Bytes, with a comment behind it."""
-_COMPRESSED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+COMPRESSED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 _RECORD = "record"
 """A snapshot, a manifest, an answer: what npu-kb itself wrote shows no fault."""
 _RECORD_REASON = "written by npu-kb, no log"
@@ -166,7 +166,7 @@ def kind_of(head: bytes) -> str:
         return "zip"
     if head.lstrip(b"{ \n").startswith(b'"schema": "npu-kb/'):
         return _RECORD
-    return next((kind for magic, kind in _COMPRESSED.items() if head.startswith(magic)), "")
+    return next((kind for magic, kind in COMPRESSED.items() if head.startswith(magic)), "")
 
 
 def _tar(name: str, stream: io.BufferedReader, budget: Budget, depth: int) -> Iterator[Log | Skipped]:
@@ -200,10 +200,20 @@ def _tar_members(name: str, packed: AsFarAsGood, budget: Budget, depth: int) -> 
 
 
 def _bounded_header() -> type[TarInfo]:
-    """A tar header that does not read into memory all that it asks for."""
+    """A tar header of bounded memory; Unreadable where neither one nor the end of the archive stands."""
     import tarfile
 
     class Header(tarfile.TarInfo):
+        @classmethod
+        def fromtarfile(cls, archive: tarfile.TarFile) -> Any:
+            faults = cast(Any, tarfile)
+            try:
+                return super().fromtarfile(archive)
+            except (faults.EmptyHeaderError, faults.TruncatedHeaderError):
+                raise Unreadable(damaged("tar", EOFError())) from None
+            except faults.InvalidHeaderError:
+                raise Unreadable("damaged tar (bad header)") from None
+
         def _proc_member(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
             if self.type in _ABOUT_THE_NEXT and self.size > _LONGEST_HEADER:
                 raise Unreadable(f"tar header of more than {_LONGEST_HEADER} bytes")

@@ -38,7 +38,7 @@ def decode(data: bytes) -> str:
     """Text of bytes in UTF-8, GB18030 or UTF-16; bytes that are none of them become replacement characters."""
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return data.decode("utf-16", "replace")
-    if guess := _utf16_without_mark(data):
+    if guess := utf16_without_mark(data):
         return data.decode(guess, "replace")
     try:
         return data.decode("utf-8-sig")
@@ -51,7 +51,8 @@ def decode(data: bytes) -> str:
         return data.decode("utf-8", "replace")
 
 
-def _utf16_without_mark(data: bytes) -> str | None:
+def utf16_without_mark(data: bytes) -> str | None:
+    """The kind of UTF-16 of a text without a mark: most bytes at odd, or at even, places are zero."""
     head = data[:2000]
     zeros = head.count(0)
     if len(head) < 8 or zeros < len(head) * 0.3:

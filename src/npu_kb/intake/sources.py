@@ -10,7 +10,7 @@ from io import BufferedReader
 from typing import BinaryIO, Protocol, cast
 
 from npu_kb.errors import NpuKbError
-from npu_kb.intake.clean import decode
+from npu_kb.intake.clean import decode, utf16_without_mark
 from npu_kb.intake.logtext import MAX_LINE, Line, LogText, lines_of
 
 WHOLE_BYTES = 2_000_000
@@ -213,6 +213,8 @@ def encoding_of(head: bytes) -> str | None:
     """Name of the encoding if it is not UTF-8."""
     if head[:2] in _UTF16_MARKS:
         return "utf-16"
+    if guess := utf16_without_mark(head):
+        return guess
     try:
         head[:65_536].decode("utf-8")
     except UnicodeDecodeError as error:
