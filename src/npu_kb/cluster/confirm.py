@@ -134,7 +134,7 @@ def _length(line: Seen) -> int:
     return len(line.text)
 
 
-@lru_cache(maxsize=10_000)
+@lru_cache(maxsize=1_000)
 def _blocks(knowledge: Knowledge, entry: str) -> list[dict[str, Any]]:
     return knowledge.blocks_of(entry)
 
@@ -159,7 +159,7 @@ def _with_gaps(lines: list[Seen]) -> Iterator[Line]:
         before = line.line
 
 
-@lru_cache(maxsize=4000)
+@lru_cache(maxsize=1_000)
 def _plain(text: bytes) -> list[Line]:
     return lines_of(text, "")
 

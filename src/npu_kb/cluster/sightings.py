@@ -23,7 +23,7 @@ ENDS = 16_000
 """Bytes kept of a log's start and end."""
 _FIRST = 5
 """A needle's first lines are kept, and later ones of other words: a fault may hide behind lines that repeat."""
-_MOST_KEPT = 10
+_MOST_KEPT = 8
 _VALUES = WHITE + b"0123456789abcdefABCDEF"
 """What lines of the same words differ in."""
 _TRACEBACK = squeeze(tracebacks.HEADER).encode()
@@ -32,7 +32,7 @@ _MOST_LINES = 6
 _STAMP_ABOVE = 20
 """A line without a time has that of one of so many lines above it."""
 _MOST_CLUE_LINES = 5_000
-NEAR, OUTPUT, _MOST_NEAR = 8, 120, 3_000
+NEAR, OUTPUT, _MOST_NEAR = 8, 120, 2_000
 """Lines on either side of a needle that needs company, below a sign of an output, and how many of them a log keeps."""
 
 
