@@ -19,8 +19,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from npu_kb import waiting
 from npu_kb.cluster.observation import to_json_lines
-from npu_kb.intake import pipes, unpack
+from npu_kb.intake import unpack
 from npu_kb.intake.archives import Log, logs_in
 from npu_kb.intake.tree import Globs, LogFile, Skipped, log_files, why_not
 from npu_kb.intake.unpack import AsFarAsGood
@@ -367,14 +368,14 @@ def test_a_sparse_member_is_not_expanded(tmp_path: Path) -> None:
 def test_a_pipe_without_a_writer_is_said_to_be_waited_for(
     command: str, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pipe, tell = tmp_path / "pipe", pipes._tell
+    pipe, tell = tmp_path / "pipe", waiting._tell
     os.mkfifo(pipe)
 
-    def tell_and_write(path: str) -> None:
-        tell(path)
+    def tell_and_write(text: str) -> None:
+        tell(text)
         pipe.write_text("".join(to_json_lines([])) if command == "merge" else "all is well\n")
 
-    monkeypatch.setattr(pipes, "_tell", tell_and_write)
+    monkeypatch.setattr(waiting, "_tell", tell_and_write)
     status, _, err = run(command, str(pipe))
     assert (status, err) == (1, f"npu-kb: {pipe} is a pipe: waiting for its writer\n")
 

@@ -11,8 +11,8 @@ from unittest import mock
 
 import pytest
 
-from npu_kb import Knowledge
-from npu_kb.cluster import engines, progress
+from npu_kb import Knowledge, waiting
+from npu_kb.cluster import engines
 from npu_kb.cluster.anchors import anchors_of
 from npu_kb.cluster.needles import Calls, Needles
 from npu_kb.cluster.observation import Observation
@@ -110,7 +110,7 @@ def test_a_fault_that_repeats_itself_is_told_however_often(tmp_path: Path, small
 def test_the_knowledge_is_said_to_be_prepared_on_a_terminal_where_it_takes_long(
     tmp_path: Path, small: Knowledge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(progress, "_PATIENCE", 0.0)
+    monkeypatch.setattr(waiting, "_PATIENCE", 0.0)
     (tmp_path / "a.log").write_text(COMMON)
     for is_terminal in (True, False):
         stream = io.StringIO()

@@ -6,11 +6,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Timer
+
+from npu_kb.waiting import told_if_it_takes_long
 
 _EVERY = 0.2
-_PATIENCE = 1.0
-"""Seconds that the knowledge may take to load before it is said that it is prepared."""
 _CLEAR = "\r\x1b[K"
 
 
@@ -20,13 +19,8 @@ def told_if_it_prepares() -> Iterator[None]:
     if not _is_on_a_terminal():
         yield
         return
-    timer = Timer(_PATIENCE, print, ("npu-kb: preparing the knowledge, once ...",), {"file": sys.stderr, "flush": True})
-    timer.daemon = True
-    timer.start()
-    try:
+    with told_if_it_takes_long("preparing the knowledge, once ..."):
         yield
-    finally:
-        timer.cancel()
 
 
 def _is_on_a_terminal() -> bool:

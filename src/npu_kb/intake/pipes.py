@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 import stat
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-_PATIENCE = 1.0
-"""Seconds that a writer may take to come, such as that of a `<(...)`, before it is said that it is waited for."""
+from npu_kb.waiting import told_if_it_takes_long
 
 
 def is_pipe(path: str) -> bool:
@@ -21,23 +19,9 @@ def is_pipe(path: str) -> bool:
 
 @contextmanager
 def told_if_it_waits(path: str) -> Iterator[None]:
-    """While a file is opened: one line on standard error if it is a pipe and nobody writes to it."""
+    """While a file is opened: one line on standard error if it is a pipe whose writer does not come."""
     if not is_pipe(path):
         yield
         return
-    from threading import Timer
-
-    timer = Timer(_PATIENCE, _tell, (path,))
-    timer.daemon = True
-    timer.start()
-    try:
+    with told_if_it_takes_long(f"{path} is a pipe: waiting for its writer"):
         yield
-    finally:
-        timer.cancel()
-
-
-def _tell(path: str) -> None:
-    from npu_kb.intake.clean import printable
-
-    if sys.stderr is not None:
-        print(f"npu-kb: {printable(path)} is a pipe: waiting for its writer", file=sys.stderr, flush=True)
